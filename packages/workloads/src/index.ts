@@ -1,1 +1,15 @@
-export {};
+export { AddressMap, type AddressPolicy, type AddressSpace, addressPolicies } from './addresses.js';
+export { ContentCheck, type ContentMismatch } from './content-check.js';
+export type { RowReader, TraceFormat } from './formats/format.js';
+export { traceFormats } from './formats/table.js';
+export { Operation, type OperationSource } from './operation.js';
+export { type ReadTraceOptions, type ReadTraceResult, readTrace } from './read-trace.js';
+export { Replay, type ReplayLoop, type ReplayOptions } from './replay.js';
+export { ReplayError, ReplayErrorCode } from './replay-error.js';
+export { ReplayStats, type RequestKind, RequestStats, requestKinds } from './replay-stats.js';
+export { type FieldSeparator, Row } from './row.js';
+export { type AccessPattern, type SyntheticOptions, SyntheticSource } from './synthetic.js';
+export { syntheticKinds, type WorkloadFactory } from './synthetic-kinds.js';
+export { type OperationTotals, Trace, TraceBuilder, type TraceColumns, TraceSource } from './trace.js';
+export { TraceDecoder, type TraceOptions, traceName } from './trace-decoder.js';
+export { TraceError, TraceErrorCode, type TracePosition } from './trace-error.js';

@@ -1,0 +1,1 @@
+export { openTrace } from './open-trace.js';

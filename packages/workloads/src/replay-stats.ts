@@ -1,0 +1,114 @@
+import { Histogram, type LayerStats, TimeSeries } from '@flashstack/sim';
+
+/** Kinds of request that a replay tells apart; discards and write-zeroes count together. */
+export const requestKinds: readonly RequestKind[] = ['read', 'write', 'flush', 'discard'];
+
+/** One of {@link requestKinds}. */
+export type RequestKind = 'read' | 'write' | 'flush' | 'discard';
+
+/** What a replay counts, for one kind of request. */
+export class RequestStats {
+  /** Requests handed to the device. */
+  issued = 0;
+  /** Requests the device completed with success. */
+  completed = 0;
+  /** Requests the device completed with an error. */
+  failed = 0;
+  /** Bytes of the completed requests. */
+  bytes = 0;
+  /** From arrival to completion, in ns, of the completed requests. */
+  readonly latencyNs: Histogram = new Histogram();
+  /** Bytes completed over simulated time since the start of the replay. */
+  readonly bytesOverTime: TimeSeries;
+  /** Latencies over the time of completion, likewise. */
+  readonly latencyOverTime: TimeSeries;
+
+  constructor(seriesIntervalNs: number, seriesPoints: number) {
+    this.bytesOverTime = new TimeSeries(seriesIntervalNs, seriesPoints);
+    this.latencyOverTime = new TimeSeries(seriesIntervalNs, seriesPoints);
+  }
+}
+
+/** What a replay counts in total. Times are simulated, in ns. */
+export class ReplayStats {
+  readonly read: RequestStats;
+  readonly write: RequestStats;
+  readonly flush: RequestStats;
+  readonly discard: RequestStats;
+  /** Passes over the source that have been issued to the end. */
+  passes = 0;
+  /** Most requests that were in flight at once. */
+  maxInFlight = 0;
+  /** Requests that did not start or end at a device block and were widened to whole blocks. */
+  widened = 0;
+  /** Open loop: operations whose recorded time lay before that of the one above them; they arrived together with it. */
+  outOfOrder = 0;
+  /** Open loop: requests issued later than they arrived, because too many were in flight. */
+  late = 0;
+  /** Open loop: sum and maximum of how late those were. */
+  lateNs = 0;
+  maxLateNs = 0;
+  /** When the replay began, and when the last request so far completed. */
+  startNs = 0;
+  endNs = 0;
+  /** The four kinds, in the order of {@link requestKinds}. */
+  readonly kinds: readonly RequestStats[];
+
+  constructor(seriesIntervalNs: number, seriesPoints: number) {
+    this.read = new RequestStats(seriesIntervalNs, seriesPoints);
+    this.write = new RequestStats(seriesIntervalNs, seriesPoints);
+    this.flush = new RequestStats(seriesIntervalNs, seriesPoints);
+    this.discard = new RequestStats(seriesIntervalNs, seriesPoints);
+    this.kinds = [this.read, this.write, this.flush, this.discard];
+  }
+
+  /** Requests handed to the device, of all kinds. */
+  get issued(): number {
+    return this.read.issued + this.write.issued + this.flush.issued + this.discard.issued;
+  }
+
+  /** Requests completed with success, of all kinds. */
+  get completed(): number {
+    return this.read.completed + this.write.completed + this.flush.completed + this.discard.completed;
+  }
+
+  /** Requests completed with an error, of all kinds. */
+  get failed(): number {
+    return this.read.failed + this.write.failed + this.flush.failed + this.discard.failed;
+  }
+
+  /** From the start to the last completion, in ns. */
+  get elapsedNs(): number {
+    return this.endNs - this.startNs;
+  }
+
+  /**
+   * Registers everything under the usual names of a layer (`host`): for each kind `read.requests`, `.bytes`, `.failed`,
+   * `.iops`, `.bytesPerSecond`, `.latencyNs.…`, and the totals.
+   */
+  register(layer: LayerStats): void {
+    const perSecond = (amount: number): number => (this.elapsedNs > 0 ? (amount / this.elapsedNs) * 1e9 : 0);
+    for (const [index, kind] of requestKinds.entries()) {
+      const stats = this.kinds[index];
+      layer.gauge(`${kind}.requests`, () => stats.completed + stats.failed);
+      layer.gauge(`${kind}.failed`, () => stats.failed);
+      layer.gauge(`${kind}.bytes`, () => stats.bytes);
+      layer.gauge(`${kind}.iops`, () => perSecond(stats.completed));
+      layer.gauge(`${kind}.bytesPerSecond`, () => perSecond(stats.bytes));
+      layer.histogram(`${kind}.latencyNs`, stats.latencyNs);
+      layer.series(`${kind}.bytes`, stats.bytesOverTime);
+      layer.series(`${kind}.latencyNs`, stats.latencyOverTime);
+    }
+    layer.gauge('issued', () => this.issued);
+    layer.gauge('completed', () => this.completed);
+    layer.gauge('failed', () => this.failed);
+    layer.gauge('elapsedNs', () => this.elapsedNs);
+    layer.gauge('passes', () => this.passes);
+    layer.gauge('maxInFlight', () => this.maxInFlight);
+    layer.gauge('widened', () => this.widened);
+    layer.gauge('outOfOrder', () => this.outOfOrder);
+    layer.gauge('late.requests', () => this.late);
+    layer.gauge('late.meanNs', () => (this.late > 0 ? this.lateNs / this.late : 0));
+    layer.gauge('late.maxNs', () => this.maxLateNs);
+  }
+}

@@ -1,0 +1,98 @@
+import type { Parameter, ParameterValues, RandomSource, StrategyKind } from '@flashstack/sim';
+import type { OperationSource } from './operation.js';
+import { type AccessPattern, type SyntheticOptions, SyntheticSource } from './synthetic.js';
+
+/** Makes the operations of a workload for a device of this size. */
+export type WorkloadFactory = (deviceBytes: number, random: RandomSource) => OperationSource;
+
+const size = (name: string, value: number, min: number, help: string): Parameter => ({
+  name,
+  type: 'integer',
+  unit: 'bytes',
+  default: value,
+  min,
+  help,
+});
+const share = (name: string, value: number, help: string): Parameter => ({
+  name,
+  type: 'number',
+  default: value,
+  min: 0,
+  max: 1,
+  help,
+});
+const whole = (name: string, value: number, min: number, unit: string, help: string): Parameter => ({
+  name,
+  type: 'integer',
+  unit,
+  default: value,
+  min,
+  help,
+});
+
+const common: readonly Parameter[] = [
+  whole('requests', 100_000, 1, 'requests', 'Number of requests.'),
+  size('requestBytes', 4096, 1, 'Bytes of each request.'),
+  size('alignBytes', 0, 0, 'Requests start at multiples of this; 0: of requestBytes.'),
+  size('offsetBytes', 0, 0, 'Start of the range addressed.'),
+  size('rangeBytes', 0, 0, 'Size of the range addressed; 0: to the end of the device.'),
+  share('readShare', 0, 'Share of the requests that read; the others write.'),
+  { name: 'gapNs', type: 'number', unit: 'ns', default: 0, min: 0, help: 'Mean time between arrivals (open loops).' },
+  {
+    name: 'gaps',
+    type: 'enum',
+    values: ['constant', 'exponential'],
+    default: 'constant',
+    help: 'Equal gaps, or exponentially distributed ones (a Poisson process).',
+  },
+  whole('burst', 0, 0, 'requests', 'Requests of a burst; 0: no bursts.'),
+  whole('pauseNs', 0, 0, 'ns', 'Pause added between bursts.'),
+  whole('flushEvery', 0, 0, 'writes', 'A flush after every so many writes; 0: none.'),
+];
+const scatter: Parameter = {
+  name: 'scatter',
+  type: 'boolean',
+  default: true,
+  help: 'Spread popular addresses over the range by a random permutation.',
+};
+
+/** The synthetic workloads by name, with their parameters. */
+export const syntheticKinds: readonly StrategyKind<WorkloadFactory>[] = [
+  kind('sequential', 'Ascending addresses, from the start again at the end of the range.', []),
+  kind('random', 'Uniformly random addresses.', []),
+  kind('zipf', "Popularity falls by Zipf's law.", [
+    { name: 'theta', type: 'number', default: 0.99, min: 0, max: 1000, help: 'Exponent; 0 is uniform.' },
+    scatter,
+  ]),
+  kind('pareto', "Popularity as in fio's pareto distribution.", [
+    { name: 'h', type: 'number', default: 0.2, min: 1e-9, max: 1 - 1e-9, help: 'Share 1 − h goes to the fraction h.' },
+    scatter,
+  ]),
+  kind('hot-cold', 'A hot and a cold part, uniform in both.', [
+    share('hotFraction', 0.2, 'Hot fraction of the range.'),
+    share('hotShare', 0.8, 'Share of the requests that goes to it.'),
+    scatter,
+  ]),
+];
+
+function kind(pattern: AccessPattern, summary: string, own: readonly Parameter[]): StrategyKind<WorkloadFactory> {
+  return {
+    name: pattern,
+    summary,
+    parameters: [...common, ...own],
+    create: (values) => (deviceBytes, random) => new SyntheticSource(optionsOf(pattern, values, deviceBytes), random),
+  };
+}
+
+/** The table's values are checked already, so they have the types that the options want. */
+function optionsOf(pattern: AccessPattern, values: ParameterValues, deviceBytes: number): SyntheticOptions {
+  const { alignBytes, rangeBytes, ...rest } = values as unknown as Required<
+    Omit<SyntheticOptions, 'pattern' | 'bytes'>
+  >;
+  return {
+    pattern,
+    ...rest,
+    rangeBytes: rangeBytes === 0 ? deviceBytes - rest.offsetBytes : rangeBytes,
+    ...(alignBytes === 0 ? {} : { alignBytes }),
+  };
+}

@@ -1,0 +1,215 @@
+import { BlockOp } from '@flashstack/block-device';
+import {
+  exponential,
+  HotColdRanks,
+  ParetoRanks,
+  Permutation,
+  type RandomSource,
+  type RandomState,
+  type RandomStream,
+  type RankDistribution,
+  UniformRanks,
+  ZipfRanks,
+} from '@flashstack/sim';
+import type { Operation, OperationSource } from './operation.js';
+import { ReplayError, ReplayErrorCode } from './replay-error.js';
+
+/**
+ * Where the requests go.
+ * - `sequential`: ascending, from the start again at the end of the range.
+ * - `random`: uniform.
+ * - `zipf`, `pareto`: popularity falls by Zipf's law (`theta`) or fio's Pareto (`h`).
+ * - `hot-cold`: `hotShare` of the requests go to `hotFraction` of the range, uniform in both parts.
+ */
+export type AccessPattern = 'sequential' | 'random' | 'zipf' | 'pareto' | 'hot-cold';
+
+/** A synthetic workload, as plain data. */
+export interface SyntheticOptions {
+  readonly pattern: AccessPattern;
+  /** Size of the range addressed, in bytes. */
+  readonly rangeBytes: number;
+  /** Start of the range. Default 0. */
+  readonly offsetBytes?: number;
+  /** Number of requests; flushes are not counted. Either this or `bytes`. */
+  readonly requests?: number;
+  /** Bytes to transfer, rounded up to whole requests. */
+  readonly bytes?: number;
+  /** Bytes of each request. Default 4096. */
+  readonly requestBytes?: number;
+  /** Requests start at multiples of this after `offsetBytes`. Default `requestBytes`. */
+  readonly alignBytes?: number;
+  /** Share of the requests that read; the others write. Default 0. */
+  readonly readShare?: number;
+  /** Exponent of `zipf`. Default 0.99. */
+  readonly theta?: number;
+  /** Skew of `pareto`: 1 − h of the requests go to the fraction h. Default 0.2. */
+  readonly h?: number;
+  /** `hot-cold`: the hot fraction of the range. Default 0.2. */
+  readonly hotFraction?: number;
+  /** `hot-cold`: the share of the requests that goes there. Default 0.8. */
+  readonly hotShare?: number;
+  /** Spread popular addresses over the range by a random permutation, instead of from its start. Default true. */
+  readonly scatter?: boolean;
+  /** Mean time from one arrival to the next, in ns, for open loops. Default 0. */
+  readonly gapNs?: number;
+  /** Every gap equal, or exponentially distributed (a Poisson process). Default `constant`. */
+  readonly gaps?: 'constant' | 'exponential';
+  /** Requests of a burst; after each burst `pauseNs` is added to the gap. Default 0: no bursts. */
+  readonly burst?: number;
+  /** Pause between bursts, in ns. Default 0. */
+  readonly pauseNs?: number;
+  /** A flush after every so many writes. Default 0: none. */
+  readonly flushEvery?: number;
+}
+
+/** Produces a synthetic workload; the same options and seed give the same operations, also after `restart`. */
+export class SyntheticSource implements OperationSource {
+  readonly count: number;
+  readonly endByte: number;
+  private readonly requests: number;
+  private readonly offsetBytes: number;
+  private readonly requestBytes: number;
+  private readonly alignBytes: number;
+  private readonly positions: number;
+  private readonly readShare: number;
+  private readonly ranks: RankDistribution | null;
+  private readonly scatter: Permutation | null;
+  private readonly gapNs: number;
+  private readonly poisson: boolean;
+  private readonly burst: number;
+  private readonly pauseNs: number;
+  private readonly flushEvery: number;
+  private readonly addressRandom: RandomStream;
+  private readonly directionRandom: RandomStream;
+  private readonly arrivalRandom: RandomStream;
+  private readonly begin: readonly RandomState[];
+  private readonly clock = new Float64Array(1);
+  private issued = 0;
+  private writes = 0;
+  private flushDue = false;
+
+  /** @throws ReplayError naming the option that is impossible. */
+  constructor(options: SyntheticOptions, random: RandomSource) {
+    this.requestBytes = whole('requestBytes', options.requestBytes ?? 4096, 1);
+    this.alignBytes = whole('alignBytes', options.alignBytes ?? this.requestBytes, 1);
+    this.offsetBytes = whole('offsetBytes', options.offsetBytes ?? 0, 0);
+    const range = whole('rangeBytes', options.rangeBytes, 1);
+    if (range < this.requestBytes) {
+      throw wrong('rangeBytes', `at least requestBytes (${this.requestBytes})`, range);
+    }
+    this.positions = Math.floor((range - this.requestBytes) / this.alignBytes) + 1;
+    this.endByte = this.offsetBytes + (this.positions - 1) * this.alignBytes + this.requestBytes;
+    this.requests = requestsOf(options, this.requestBytes);
+    this.readShare = between('readShare', options.readShare ?? 0, 0, 1);
+    this.gapNs = between('gapNs', options.gapNs ?? 0, 0, Number.MAX_SAFE_INTEGER);
+    this.poisson = options.gaps === 'exponential';
+    this.burst = whole('burst', options.burst ?? 0, 0);
+    this.pauseNs = whole('pauseNs', options.pauseNs ?? 0, 0);
+    this.flushEvery = whole('flushEvery', options.flushEvery ?? 0, 0);
+    this.ranks = ranksOf(options, this.positions);
+    const scattered = this.ranks !== null && options.pattern !== 'random' && (options.scatter ?? true);
+    this.scatter = scattered ? new Permutation(this.positions, random.stream('workload.scatter')) : null;
+    this.addressRandom = random.stream('workload.address');
+    this.directionRandom = random.stream('workload.direction');
+    this.arrivalRandom = random.stream('workload.arrival');
+    this.begin = [this.addressRandom.save(), this.directionRandom.save(), this.arrivalRandom.save()];
+    // With reads in between, how many flushes come is known only when they have come.
+    this.count = this.flushEvery === 0 ? this.requests : this.readShare === 0 ? this.withFlushes() : -1;
+  }
+
+  next(out: Operation): boolean {
+    out.flags = 0;
+    out.stream = 0;
+    out.flow = 0;
+    out.origin = 0;
+    if (this.flushDue) {
+      this.flushDue = false;
+      out.op = BlockOp.FLUSH;
+      out.offsetBytes = 0;
+      out.lengthBytes = 0;
+      out.timeNs = this.clock[0];
+      return true;
+    }
+    if (this.issued === this.requests) return false;
+    if (this.issued > 0) this.passTime();
+    out.offsetBytes = this.offsetBytes + this.position() * this.alignBytes;
+    out.lengthBytes = this.requestBytes;
+    out.timeNs = this.clock[0];
+    this.issued++;
+    if (this.readShare > 0 && this.directionRandom.nextFloat() < this.readShare) {
+      out.op = BlockOp.READ;
+    } else {
+      out.op = BlockOp.WRITE;
+      this.writes++;
+      this.flushDue = this.flushEvery > 0 && this.writes % this.flushEvery === 0;
+    }
+    return true;
+  }
+
+  restart(): void {
+    this.addressRandom.restore(this.begin[0]);
+    this.directionRandom.restore(this.begin[1]);
+    this.arrivalRandom.restore(this.begin[2]);
+    this.clock[0] = 0;
+    this.issued = 0;
+    this.writes = 0;
+    this.flushDue = false;
+  }
+
+  private position(): number {
+    if (this.ranks === null) return this.issued % this.positions;
+    const rank = this.ranks.next(this.addressRandom);
+    return this.scatter === null ? rank : this.scatter.map(rank);
+  }
+
+  private passTime(): void {
+    const gap = this.poisson ? exponential(this.arrivalRandom, this.gapNs) : this.gapNs;
+    this.clock[0] += Math.round(gap);
+    if (this.burst > 0 && this.issued % this.burst === 0) this.clock[0] += this.pauseNs;
+  }
+
+  private withFlushes(): number {
+    return this.requests + Math.floor(this.requests / this.flushEvery);
+  }
+}
+
+function ranksOf(options: SyntheticOptions, positions: number): RankDistribution | null {
+  switch (options.pattern) {
+    case 'sequential':
+      return null;
+    case 'random':
+      return new UniformRanks(positions);
+    case 'zipf':
+      return new ZipfRanks(positions, between('theta', options.theta ?? 0.99, 0, 1000));
+    case 'pareto':
+      return new ParetoRanks(positions, between('h', options.h ?? 0.2, 1e-9, 1 - 1e-9));
+    case 'hot-cold': {
+      const fraction = between('hotFraction', options.hotFraction ?? 0.2, 0, 1);
+      return new HotColdRanks(positions, fraction, between('hotShare', options.hotShare ?? 0.8, 0, 1));
+    }
+    default:
+      throw wrong('pattern', 'sequential, random, zipf, pareto or hot-cold', options.pattern);
+  }
+}
+
+function requestsOf(options: SyntheticOptions, requestBytes: number): number {
+  if ((options.requests === undefined) === (options.bytes === undefined)) {
+    throw new ReplayError(ReplayErrorCode.option, 'give either requests or bytes', 'requests');
+  }
+  if (options.requests !== undefined) return whole('requests', options.requests, 1);
+  return Math.ceil(whole('bytes', options.bytes as number, 1) / requestBytes);
+}
+
+function whole(name: string, value: number, least: number): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw wrong(name, `a whole number of at least ${least}`, value);
+}
+
+function between(name: string, value: number, least: number, most: number): number {
+  if (value >= least && value <= most) return value;
+  throw wrong(name, `a number from ${least} to ${most}`, value);
+}
+
+function wrong(name: string, expected: string, found: unknown): ReplayError {
+  return new ReplayError(ReplayErrorCode.option, `${name} must be ${expected}, found ${found}`, name);
+}
