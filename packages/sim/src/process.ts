@@ -1,3 +1,5 @@
+import type { EventTarget } from './event-queue.js';
+
 /** Something a process can wait for. Made once per lock, timer or batch and reused, so that yielding allocates nothing. */
 export interface Wait {
   /** The kernel calls this when `process` yields the wait. True: already satisfied, the process goes on at once. */
@@ -34,12 +36,18 @@ export class ProcessGroup {
 
 /** What a process needs from its simulator. */
 export interface ProcessHost {
+  /** Simulated time, ns. */
+  readonly now: number;
   /** Queues the process behind those that are ready already. */
   makeReady(process: Process): void;
+  /** Schedules an event. */
+  at(timeNs: number, target: EventTarget, arg: number): void;
+  /** Hears of every timer that was still wanted when it fired. */
+  timerFired(process: Process): void;
 }
 
 /** A running task. Yielding a process waits for its end. Made by `Simulator.spawn` only. */
-export class Process implements Wait {
+export class Process implements Wait, EventTarget {
   readonly name: string;
   readonly group: ProcessGroup;
   /** A daemon does not keep `run()` going. */
@@ -55,10 +63,14 @@ export class Process implements Wait {
   cancelRequested = false;
   /** What it waits on while `state` is `waiting`. */
   wait: Wait | null = null;
-  /** Time of its pending timer in ns, or −1: tells a long sleep from a stall. */
-  timerNs = -1;
+  /** True from a resumption because a timer fired (`Condition.within`, `Delay`) until the next wait. */
+  timedOut = false;
+  /** Kernel only: a timer is set for the present wait. */
+  timerPending = false;
   /** Free for the wait it is queued in (a read or a write of a lock, units of a semaphore). */
   waitTag = 0;
+  /** Kernel only: how often it was made ready (32 bits, wraps); tells a timer of this wait from an older one. */
+  resumptions = 0;
   /** Kernel only: links in the one list it is in (ready queue or the queue of a wait), and that list. */
   next: Process | null = null;
   /** Kernel only. */
@@ -87,6 +99,21 @@ export class Process implements Wait {
   /** True once it can never run again. */
   get finished(): boolean {
     return this.state === 'ended' || this.state === 'failed' || this.state === 'abandoned';
+  }
+
+  /** For waits, in `arm`: wakes it after `ns` unless something else does before; `wait.interrupt` then takes it out. */
+  startTimer(ns: number): void {
+    this.timerPending = true;
+    this.host.at(this.host.now + ns, this, this.resumptions);
+  }
+
+  /** Kernel only: its timer. A timer of an earlier wait carries an earlier count and is ignored. */
+  fire(resumptions: number): void {
+    if (this.state !== 'waiting' || resumptions !== this.resumptions) return;
+    this.host.timerFired(this);
+    this.wait?.interrupt?.(this);
+    this.timedOut = true;
+    this.host.makeReady(this);
   }
 
   /** For waits: what it waited for has come. Ignored if it was abandoned meanwhile. */

@@ -112,7 +112,8 @@ export class Simulator {
   makeReady(process: Process): void {
     process.state = 'ready';
     process.wait = null;
-    process.timerNs = -1;
+    process.timerPending = false;
+    process.resumptions = (process.resumptions + 1) | 0;
     this.ready.push(process);
   }
 
@@ -128,6 +129,8 @@ export class Simulator {
     if (ns > 0) {
       this.clock[0] = then;
       this.resumptionsNow = 0;
+      // The timer of a lone daemon passes here, without an event.
+      if (this.current?.daemon === true) this.checkDaemonStall();
     }
     return true;
   }
@@ -189,18 +192,11 @@ export class Simulator {
     this.resumptionsNow = 0;
   }
 
-  /** For timed waits: a timer of `process` has fired. Daemon timers alone must not hide a stall. */
+  /** For the kernel: a timer of `process` has fired. Daemon timers alone must not hide a stall. */
   timerFired(process: Process): void {
     if (!process.daemon) return;
     this.daemonTimers++;
-    const otherWork = this.events - this.daemonTimers + this.foregroundResumptions;
-    if (otherWork !== this.stallMark) {
-      this.stallMark = otherWork;
-      this.stallSince[0] = this.clock[0];
-    } else if (this.clock[0] - this.stallSince[0] >= this.stallNs && this.liveForeground > 0) {
-      for (const waiting of this.live) if (!waiting.daemon && waiting.timerNs >= this.clock[0]) return;
-      this.throwStalled(`only timers of daemons have fired for ${this.stallNs} ns`);
-    }
+    this.checkDaemonStall();
   }
 
   /** One line per live process: its name, group and what it waits on. */
@@ -258,12 +254,7 @@ export class Simulator {
   }
 
   private resume(process: Process): void {
-    if (++this.resumptionsNow > this.livelockResumptions) {
-      throw new SimulationError(
-        'ERR_SIM_LIVELOCK',
-        `${this.livelockResumptions} resumptions at ${this.clock[0]} ns without time passing; last "${process.name}":\n${this.describeProcesses()}`,
-      );
-    }
+    this.countResumption(process);
     if (!process.daemon) this.foregroundResumptions++;
     this.current = process;
     process.state = 'running';
@@ -281,14 +272,36 @@ export class Simulator {
         const wait = step.value;
         process.wait = wait;
         process.state = 'waiting';
+        process.timedOut = false;
         if (!wait.arm(process)) return;
         process.wait = null;
         process.state = 'running';
+        this.countResumption(process);
       }
     } catch (error) {
       this.fail(process, error);
     } finally {
       this.current = null;
+    }
+  }
+
+  private countResumption(process: Process): void {
+    if (++this.resumptionsNow <= this.livelockResumptions) return;
+    throw new SimulationError(
+      'ERR_SIM_LIVELOCK',
+      `${this.livelockResumptions} resumptions at ${this.clock[0]} ns without time passing; last "${process.name}":\n${this.describeProcesses()}`,
+    );
+  }
+
+  /** Nothing but daemon timers for too long, while others wait for something else than the time. */
+  private checkDaemonStall(): void {
+    const otherWork = this.events - this.daemonTimers + this.foregroundResumptions;
+    if (otherWork !== this.stallMark) {
+      this.stallMark = otherWork;
+      this.stallSince[0] = this.clock[0];
+    } else if (this.clock[0] - this.stallSince[0] >= this.stallNs && this.liveForeground > 0) {
+      for (const waiting of this.live) if (!waiting.daemon && waiting.timerPending) return;
+      this.throwStalled(`only timers of daemons have fired for ${this.stallNs} ns`);
     }
   }
 
