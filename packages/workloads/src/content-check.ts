@@ -50,13 +50,13 @@ export class ContentCheck {
   prepare(request: BlockRequest): void {
     request.tags = null;
     this.sequence++;
-    if (request.op === BlockOp.WRITE) {
+    if (request.op === BlockOp.write) {
       request.tags = this.take(request.count);
       this.fill(request.tags, request.block);
-    } else if (request.op === BlockOp.READ) {
+    } else if (request.op === BlockOp.read) {
       if (this.shadow !== null) request.tags = this.take(request.count);
     }
-    if (this.shadow !== null && request.op !== BlockOp.FLUSH) this.shadow.submitted(request, this.sequence);
+    if (this.shadow !== null && request.op !== BlockOp.flush) this.shadow.submitted(request, this.sequence);
   }
 
   /** Looks at a request that has completed. */
@@ -64,8 +64,8 @@ export class ContentCheck {
     this.sequence++;
     const tags = request.tags;
     if (this.shadow !== null) {
-      if (request.op === BlockOp.READ) this.compare(request, this.shadow);
-      else if (request.op !== BlockOp.FLUSH) this.shadow.completed(request, this.sequence);
+      if (request.op === BlockOp.read) this.compare(request, this.shadow);
+      else if (request.op !== BlockOp.flush) this.shadow.completed(request, this.sequence);
     }
     if (tags !== null) {
       this.spare(tags.length).push(tags);
@@ -129,11 +129,11 @@ class Shadow {
   }
 
   submitted(request: BlockRequest, sequence: number): void {
-    if (request.op === BlockOp.READ) {
+    if (request.op === BlockOp.read) {
       this.readSince[request.cookie] = sequence;
       return;
     }
-    const known = request.op === BlockOp.DISCARD ? 0 : 1;
+    const known = request.op === BlockOp.discard ? 0 : 1;
     for (let i = 0; i < request.count; i++) {
       const block = request.block + i;
       this.expected[block] = request.tags === null ? 0 : request.tags[i];

@@ -3,7 +3,7 @@
  * of operations allocates nothing.
  */
 export class Operation {
-  /** What to do: an operation code of the block-device contract (`READ`, `WRITE`, `FLUSH`, `DISCARD`, `WRITE_ZEROES`). */
+  /** What to do: a `BlockOp` of the block-device contract. */
   op = 0;
   /** First byte. 0 for a flush. */
   offsetBytes: number;
@@ -11,13 +11,13 @@ export class Operation {
   lengthBytes: number;
   /** Arrival in ns after the start of the pass. Only open loops look at it. */
   timeNs: number;
-  /** Request flags of the block-device contract (`FUA`, `SYNC` …). */
+  /** `BlockFlag` bits of the block-device contract. */
   flags = 0;
   /** Write-lifetime hint to the device; 0: none. */
   stream = 0;
   /** Tenant, disk or queue the operation belongs to. */
   flow = 0;
-  /** Who caused it, an origin of the block-device contract. */
+  /** Who caused it, an `Origin` of the block-device contract. */
   origin = 0;
 
   constructor() {

@@ -327,9 +327,7 @@ export class Replay implements IoOwner, EventTarget {
   }
 
   private newRequest(): BlockRequest {
-    const request = new BlockRequest();
-    request.owner = this;
-    return request;
+    return new BlockRequest(this);
   }
 
   private stalled(): never {
@@ -341,9 +339,9 @@ export class Replay implements IoOwner, EventTarget {
 }
 
 function kindOf(op: number): number {
-  if (op === BlockOp.READ) return READ;
-  if (op === BlockOp.WRITE) return WRITE;
-  return op === BlockOp.FLUSH ? FLUSH : DISCARD;
+  if (op === BlockOp.read) return READ;
+  if (op === BlockOp.write) return WRITE;
+  return op === BlockOp.flush ? FLUSH : DISCARD;
 }
 
 function count(name: string, value: number): number {

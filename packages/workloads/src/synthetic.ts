@@ -124,7 +124,7 @@ export class SyntheticSource implements OperationSource {
     out.origin = 0;
     if (this.flushDue) {
       this.flushDue = false;
-      out.op = BlockOp.FLUSH;
+      out.op = BlockOp.flush;
       out.offsetBytes = 0;
       out.lengthBytes = 0;
       out.timeNs = this.clock[0];
@@ -137,9 +137,9 @@ export class SyntheticSource implements OperationSource {
     out.timeNs = this.clock[0];
     this.issued++;
     if (this.readShare > 0 && this.directionRandom.nextFloat() < this.readShare) {
-      out.op = BlockOp.READ;
+      out.op = BlockOp.read;
     } else {
-      out.op = BlockOp.WRITE;
+      out.op = BlockOp.write;
       this.writes++;
       this.flushDue = this.flushEvery > 0 && this.writes % this.flushEvery === 0;
     }

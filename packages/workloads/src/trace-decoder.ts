@@ -70,7 +70,7 @@ export class TraceDecoder {
       }
       this.recognise(bytes, false);
     }
-    const done = this.lines(bytes);
+    const done = this.lines(bytes, false);
     if (bytes.length - done > MAX_LINE_BYTES) this.tooLong();
     this.pending = bytes.slice(done);
   }
@@ -80,23 +80,38 @@ export class TraceDecoder {
     const rest = this.pending;
     if (rest.length > 0) {
       if (this.format === null) this.recognise(rest, true);
-      const done = this.lines(rest);
-      if (done < rest.length) this.decode(rest, done, rest.length);
+      this.lines(rest, true);
       this.pending = new Uint8Array(0);
     }
     if (this.builder.length === 0) throw this.nothing();
     return this.builder.build(name, this.format === null ? '' : this.format.name);
   }
 
-  /** Decodes the complete lines and returns where the incomplete one starts. */
-  private lines(bytes: Uint8Array): number {
+  /** Decodes the complete lines, and with `whole` the last one too; returns where the incomplete one starts. */
+  private lines(bytes: Uint8Array, whole: boolean): number {
     let start = 0;
-    for (;;) {
-      const newline = bytes.indexOf(NEWLINE, start);
-      if (newline < 0) return start;
-      this.decode(bytes, start, newline);
-      start = newline + 1;
+    try {
+      for (;;) {
+        const newline = bytes.indexOf(NEWLINE, start);
+        if (newline < 0) break;
+        this.decode(bytes, start, newline);
+        start = newline + 1;
+      }
+      if (whole && start < bytes.length) this.decode(bytes, start, bytes.length);
+    } catch (error) {
+      throw this.operations > 0 || this.evidence !== 'named' ? error : this.doubted(error, bytes);
     }
+    return start;
+  }
+
+  /** A named format that fails at the first request is probably the wrong one. */
+  private doubted(error: unknown, bytes: Uint8Array): unknown {
+    if (!(error instanceof TraceError)) return error;
+    const lines = sampleLines(bytes, true);
+    const likely = this.formats.find((format) => format.recognise(lines) !== null);
+    if (likely === undefined || likely === this.format) return error;
+    const hints = [...error.hints, `The file looks like ${likely.name} (${likely.columns.join(',')}).`];
+    return new TraceError(error.code, error.message, hints, error.position);
   }
 
   private decode(bytes: Uint8Array, start: number, lineEnd: number): void {

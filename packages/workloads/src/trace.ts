@@ -20,7 +20,7 @@ export class Trace {
   readonly timesNs: Float64Array;
   readonly offsetsBytes: Float64Array;
   readonly lengthsBytes: Uint32Array;
-  /** Operation codes of the block-device contract. */
+  /** A `BlockOp` each. */
   readonly ops: Uint8Array;
   /** Disk or device number of each operation, modulo 256. */
   readonly flows: Uint8Array;
@@ -65,7 +65,7 @@ export class Trace {
     this.outOfOrder = outOfOrder;
   }
 
-  /** Requests and bytes of one operation code. */
+  /** Requests and bytes of one `BlockOp`. */
   totals(op: number): OperationTotals {
     let requests = 0;
     let bytes = 0;

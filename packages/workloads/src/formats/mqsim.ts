@@ -31,8 +31,8 @@ class MqsimReader implements RowReader {
     const sectors = row.uint(3, 'sectors');
     if (sectors > MAX_SECTORS) row.fail(3, 'sectors make 4 GiB or more');
     out.lengthBytes = sectors * SECTOR_BYTES;
-    if (row.is(4, '0')) out.op = BlockOp.WRITE;
-    else if (row.is(4, '1')) out.op = BlockOp.READ;
+    if (row.is(4, '0')) out.op = BlockOp.write;
+    else if (row.is(4, '1')) out.op = BlockOp.read;
     else row.fail(4, `type is neither 0 (write) nor 1 (read) but "${row.text(4)}"`);
     return true;
   }

@@ -35,8 +35,8 @@ class MsrReader implements RowReader {
     row.require(6);
     out.timeNs = this.time(row);
     out.flow = row.uint(2, 'disk') & 0xff;
-    if (row.is(3, 'read')) out.op = BlockOp.READ;
-    else if (row.is(3, 'write')) out.op = BlockOp.WRITE;
+    if (row.is(3, 'read')) out.op = BlockOp.read;
+    else if (row.is(3, 'write')) out.op = BlockOp.write;
     else row.fail(3, `type is neither Read nor Write but "${row.text(3)}"`);
     out.offsetBytes = row.uint(4, 'offset');
     const length = row.uint(5, 'size');

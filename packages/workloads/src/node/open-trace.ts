@@ -1,12 +1,14 @@
 import { createReadStream } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { type ReadTraceOptions, type ReadTraceResult, readTrace } from '../read-trace.js';
 import { TraceError, TraceErrorCode } from '../trace-error.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
 /** Reads a trace file, plain or gzip, into compact columns. Throws {@link TraceError}. */
-export async function openTrace(path: string, options: ReadTraceOptions = {}): Promise<ReadTraceResult> {
-  return await readTrace(fileChunks(path), path, options);
+export async function openTrace(path: string | URL, options: ReadTraceOptions = {}): Promise<ReadTraceResult> {
+  const file = typeof path === 'string' ? path : fileURLToPath(path);
+  return await readTrace(fileChunks(file), file, options);
 }
 
 async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {

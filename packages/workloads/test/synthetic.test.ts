@@ -1,0 +1,171 @@
+import { BlockOp } from '@flashstack/block-device';
+import { RandomSource, resolveParameters } from '@flashstack/sim';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Operation, ReplayError, type SyntheticOptions, SyntheticSource, syntheticKinds } from '../src/index.js';
+
+interface Op {
+  op: number;
+  offset: number;
+  length: number;
+  time: number;
+}
+
+function pass(source: SyntheticSource): Op[] {
+  const operation = new Operation();
+  const found: Op[] = [];
+  while (source.next(operation)) {
+    const { op, offsetBytes, lengthBytes, timeNs } = operation;
+    found.push({ op, offset: offsetBytes, length: lengthBytes, time: timeNs });
+  }
+  return found;
+}
+
+const make = (options: SyntheticOptions, seed = 1): SyntheticSource =>
+  new SyntheticSource(options, new RandomSource(seed));
+const MiB = 1024 * 1024;
+
+test('sequential: ascending, and from the start again', () => {
+  const ops = pass(make({ pattern: 'sequential', rangeBytes: 16384, offsetBytes: 4096, requests: 6 }));
+  expect(ops.map((op) => op.offset)).toEqual([4096, 8192, 12288, 16384, 4096, 8192]);
+  expect(ops.every((op) => op.op === BlockOp.write && op.length === 4096 && op.time === 0)).toBe(true);
+});
+
+test('unaligned starts and a last request that still fits', () => {
+  const source = make({ pattern: 'sequential', rangeBytes: 10_000, requestBytes: 4096, alignBytes: 512, requests: 12 });
+  const offsets = pass(source).map((op) => op.offset);
+  expect(offsets).toEqual([0, 512, 1024, 1536, 2048, 2560, 3072, 3584, 4096, 4608, 5120, 5632]);
+  expect(source.endByte).toBe(5632 + 4096);
+});
+
+test('bytes are rounded up to whole requests', () => {
+  expect(make({ pattern: 'random', rangeBytes: MiB, bytes: 10_000 }).count).toBe(3);
+});
+
+test('any options: requests lie in the range, restart repeats them, seeds differ, counts and end are right', () => {
+  const options = fc.record({
+    pattern: fc.constantFrom('sequential', 'random', 'zipf', 'pareto', 'hot-cold'),
+    rangeBytes: fc.integer({ min: 100_000, max: 10_000_000 }),
+    offsetBytes: fc.integer({ min: 0, max: 1e12 }),
+    requestBytes: fc.integer({ min: 1, max: 5000 }),
+    alignBytes: fc.integer({ min: 1, max: 5000 }),
+    requests: fc.integer({ min: 1, max: 200 }),
+    readShare: fc.constantFrom(0, 0.3, 1),
+    flushEvery: fc.constantFrom(0, 0, 3),
+    gapNs: fc.constantFrom(0, 1000),
+    gaps: fc.constantFrom('constant', 'exponential'),
+    burst: fc.constantFrom(0, 10),
+    pauseNs: fc.constantFrom(0, 5000),
+  }) as fc.Arbitrary<SyntheticOptions>;
+  fc.assert(
+    fc.property(options, fc.nat(1000), (given, seed) => {
+      const source = make(given, seed);
+      const first = pass(source);
+      source.restart();
+      expect(pass(source)).toEqual(first);
+      expect(pass(make(given, seed))).toEqual(first);
+      const moving = first.filter((op) => op.op !== BlockOp.flush);
+      expect(moving.length).toBe(given.requests);
+      if (source.count >= 0) expect(first.length).toBe(source.count);
+      const from = given.offsetBytes ?? 0;
+      for (const op of moving) {
+        expect(op.offset).toBeGreaterThanOrEqual(from);
+        expect((op.offset - from) % (given.alignBytes ?? 1)).toBe(0);
+        expect(op.offset + op.length).toBeLessThanOrEqual(Math.min(from + given.rangeBytes, source.endByte));
+      }
+      for (let i = 1; i < first.length; i++) expect(first[i].time).toBeGreaterThanOrEqual(first[i - 1].time);
+      const writes = moving.filter((op) => op.op === BlockOp.write).length;
+      const every = given.flushEvery ?? 0;
+      expect(first.length - moving.length).toBe(every === 0 ? 0 : Math.floor(writes / every));
+    }),
+    { numRuns: process.env.CI === undefined ? 200 : 3000, seed: 2 },
+  );
+});
+
+describe('distributions (fixed seeds, four standard deviations)', () => {
+  const requests = 200_000;
+  const within = (found: number, share: number): void => {
+    const deviation = Math.sqrt((share * (1 - share)) / requests);
+    expect(Math.abs(found / requests - share)).toBeLessThan(4 * deviation);
+  };
+
+  test('mixed: the share of reads', () => {
+    const ops = pass(make({ pattern: 'random', rangeBytes: 64 * MiB, requests, readShare: 0.7 }));
+    within(ops.filter((op) => op.op === BlockOp.read).length, 0.7);
+  });
+
+  test('random: every eighth of the range gets an eighth', () => {
+    const ops = pass(make({ pattern: 'random', rangeBytes: 64 * MiB, requests }));
+    const counts = new Array<number>(8).fill(0);
+    for (const op of ops) counts[Math.floor(op.offset / (8 * MiB))]++;
+    for (const found of counts) within(found, 1 / 8);
+  });
+
+  test('zipf: the first ranks have their probabilities, scattered or not', () => {
+    const n = 1000;
+    let sum = 0;
+    for (let k = 1; k <= n; k++) sum += k ** -0.9;
+    for (const scatter of [true, false]) {
+      const ops = pass(make({ pattern: 'zipf', theta: 0.9, scatter, rangeBytes: n * 4096, requests }));
+      const counts = new Map<number, number>();
+      for (const op of ops) counts.set(op.offset, (counts.get(op.offset) ?? 0) + 1);
+      const byRank = [...counts.entries()].sort((a, b) => b[1] - a[1]);
+      for (let rank = 0; rank < 5; rank++) within(byRank[rank][1], (rank + 1) ** -0.9 / sum);
+      const inOrder = [0, 1, 2, 3, 4].every((rank) => byRank[rank][0] === rank * 4096);
+      expect(inOrder).toBe(!scatter);
+    }
+  });
+
+  test('hot-cold: the hot part gets its share', () => {
+    const options = { pattern: 'hot-cold', hotFraction: 0.1, hotShare: 0.9, scatter: false } as const;
+    const ops = pass(make({ ...options, rangeBytes: 1000 * 4096, requests }));
+    within(ops.filter((op) => op.offset < 100 * 4096).length, 0.9);
+  });
+
+  test('pareto: 1 − h of the requests go to the fraction h', () => {
+    const ops = pass(make({ pattern: 'pareto', h: 0.3, scatter: false, rangeBytes: 10_000 * 4096, requests }));
+    within(ops.filter((op) => op.offset < 3000 * 4096).length, 0.7);
+  });
+
+  test('Poisson arrivals: mean and deviation of the gaps equal the mean gap', () => {
+    const ops = pass(make({ pattern: 'random', rangeBytes: MiB, requests, gapNs: 10_000, gaps: 'exponential' }));
+    const gaps = ops.slice(1).map((op, i) => op.time - ops[i].time);
+    const mean = gaps.reduce((a, b) => a + b, 0) / gaps.length;
+    const deviation = Math.sqrt(gaps.reduce((a, b) => a + (b - mean) ** 2, 0) / gaps.length);
+    expect(Math.abs(mean / 10_000 - 1)).toBeLessThan(4 / Math.sqrt(requests));
+    expect(Math.abs(deviation / 10_000 - 1)).toBeLessThan(0.02);
+  });
+});
+
+test('bursts: a pause after every so many requests', () => {
+  const options = { pattern: 'sequential', rangeBytes: MiB, requests: 7, gapNs: 10, burst: 3, pauseNs: 1000 } as const;
+  expect(pass(make(options)).map((op) => op.time)).toEqual([0, 10, 20, 1030, 1040, 1050, 2060]);
+});
+
+test.each([
+  [{ rangeBytes: 100 }, 'rangeBytes must be at least requestBytes (4096), found 100'],
+  [{ requests: 0 }, 'requests must be a whole number of at least 1, found 0'],
+  [{ bytes: 5 }, 'give either requests or bytes'],
+  [{ readShare: 1.5 }, 'readShare must be a number from 0 to 1, found 1.5'],
+  [{ pattern: 'zipf', theta: -1 }, 'theta must be a number from 0 to 1000, found -1'],
+  [{ pattern: 'up' }, 'pattern must be sequential, random, zipf, pareto or hot-cold, found up'],
+  [{ offsetBytes: Number.NaN }, 'offsetBytes must be a whole number of at least 0, found NaN'],
+])('refuses %j', (change, message) => {
+  const options = { pattern: 'random', rangeBytes: MiB, requests: 1, ...change } as SyntheticOptions;
+  expect(() => make(options)).toThrow(ReplayError);
+  expect(() => make(options)).toThrow(message);
+});
+
+test('every kind in the table makes its workload with defaults and takes its parameters', () => {
+  for (const kind of syntheticKinds) {
+    const defaults = kind.create(resolveParameters(kind, { requests: 10 }))(
+      MiB,
+      new RandomSource(1),
+    ) as SyntheticSource;
+    const same = make({ pattern: kind.name as SyntheticOptions['pattern'], rangeBytes: MiB, requests: 10 });
+    expect(pass(defaults)).toEqual(pass(same));
+    const given = resolveParameters(kind, { requests: 5, offsetBytes: 8192, alignBytes: 512, readShare: 1 });
+    const ops = pass(kind.create(given)(MiB, new RandomSource(1)) as SyntheticSource);
+    expect(ops.every((op) => op.op === BlockOp.read && op.offset >= 8192 && op.offset + op.length <= MiB)).toBe(true);
+  }
+});
