@@ -16,7 +16,7 @@ export const NandClass = {
 } as const;
 
 /** Outcome of a NAND operation. Outcomes are drawn when the operation is issued, so `status[token]` is valid at once. */
-export const NandStatus = { ok: 0, programFailed: 1, eraseFailed: 2, uncorrectable: 3, powerLost: 4 } as const;
+export const NandStatus = { ok: 0, programFailed: 1, eraseFailed: 2, uncorrectable: 3, erased: 4 } as const;
 
 /** Columns of `phasesNs`, disjoint: their sum is the latency from readiness (issue, or end of `after`) to completion. */
 export const NandPhase = { dieWait: 0, gcWait: 1, busWait: 2, array: 3, transfer: 4 } as const;
@@ -55,6 +55,7 @@ export interface NandScheduler {
   /** Nobody will ask for this token again. */
   drop(token: Token): void;
   /** Calls `client.nandDone(token, arg, status)` when the token is done, from the event loop, never from inside `then`. */
+  // biome-ignore lint/suspicious/noThenProperty: the contract's name; a scheduler is never awaited
   then(token: Token, client: NandClient, arg: number): void;
   /** True while the program of this page has not finished: its data is still in controller RAM. */
   isProgramming(ppn: number): boolean;

@@ -1,1 +1,35 @@
-export {};
+export { BadBlock, NandArray, type NandArrayOptions, type NandKeeps, PADDING_LPN } from './array.js';
+export type { NandClock } from './bus.js';
+export { checkNandConfig } from './check.js';
+export {
+  defaultCommandTiming,
+  defaultFeatures,
+  defaultReliability,
+  type NandConfig,
+  type NandEcc,
+  type NandFeatures,
+  type NandGeometry,
+  type NandPairing,
+  type NandReliability,
+  type NandTiming,
+  type PageTable,
+  type RawBitErrors,
+} from './config.js';
+export {
+  NAND_PHASES,
+  NandClass,
+  type NandClient,
+  NandPhase,
+  type NandScheduler,
+  NandStatus,
+  type Token,
+} from './contract.js';
+export { transferNs } from './durations.js';
+export { type NandRule, NandRuleError, NandScheduleError } from './errors.js';
+export { Geometry, type NandAddress } from './geometry.js';
+export { InstantScheduler } from './instant.js';
+export type { PowerCut } from './power-cut.js';
+export { Reliability } from './reliability.js';
+export { TransactionScheduler } from './scheduler.js';
+export { NandCounts } from './stats.js';
+export { type TimelineOptions, TimelineScheduler } from './timeline.js';

@@ -1,0 +1,475 @@
+import type { RandomSource, RandomStream } from '@flashstack/sim';
+import type { NandClock } from './bus.js';
+import { checkNandConfig } from './check.js';
+import type { NandConfig } from './config.js';
+import { NandStatus } from './contract.js';
+import { type NandRule, NandRuleError } from './errors.js';
+import { Geometry } from './geometry.js';
+import { Reliability } from './reliability.js';
+
+/** What the array remembers of each slot's contents besides its OOB `lpn` and `origin`. */
+export type NandKeeps = 'nothing' | 'contents';
+
+/** `lpn` of a slot that holds padding. */
+export const PADDING_LPN = 0xffff_ffff;
+
+/** Values of `NandArray.bad`. */
+export const BadBlock = { good: 0, factory: 1, grown: 2 } as const;
+
+/** State of a page that is neither erased nor simply programmed. */
+const Damage = { uncorrectable: 1, weak: 2 } as const;
+
+/** What a `NandArray` needs besides its configuration. */
+export interface NandArrayOptions {
+  /** Default `contents`. */
+  readonly keeps?: NandKeeps;
+  /** Root of the random streams `nand.faults`, `nand.bitErrors` and `nand.powerCut`. */
+  readonly random: RandomSource;
+}
+
+/**
+ * The persistent state of a NAND device: what survives a power cut. Schedulers share it and change it when an operation
+ * is issued; outcomes (failures, bit errors) are drawn at that moment too. Columns are public: a mapping layer fills the
+ * slot columns before it programs and reads them in recovery.
+ */
+export class NandArray {
+  readonly config: NandConfig;
+  readonly geometry: Geometry;
+  readonly keeps: NandKeeps;
+  /** Faults and wear, or null. */
+  readonly reliability: Reliability | null;
+
+  /** Per block: pages programmed since the last erase (in any-order parts: one more than the highest). */
+  readonly nextPage: Int32Array;
+  readonly eraseCount: Int32Array;
+  /** Reads since the last erase. */
+  readonly readCount: Uint32Array;
+  /** 0 good, 1 bad from the factory, 2 retired (`markBad`). */
+  readonly bad: Uint8Array;
+  /** 1: neither erased nor readable, after a torn or failed erase. */
+  readonly garbage: Uint8Array;
+  /** Order in which blocks were opened, stored in page 0's spare area by the mapping layer. */
+  readonly openSeq: Float64Array;
+  /** When the last operation that changes the block ends; a scheduler's business, not persistent. */
+  readonly busyUntilNs: Float64Array;
+
+  /** OOB per slot: logical page (`PADDING_LPN`: padding), who caused the write. */
+  readonly lpn: Uint32Array;
+  readonly origin: Uint8Array;
+  /** Only with `keeps: 'contents'`: host sequence number, content word or handle, kind and stream, relocations. */
+  readonly seq: Float64Array | null;
+  readonly word: Uint32Array | null;
+  readonly flags: Uint8Array | null;
+  readonly moves: Uint8Array | null;
+  /** Per page, only on parts with copyback: consecutive copybacks of its data. */
+  readonly copybacks: Uint8Array | null;
+
+  /** Per plane of the last multi-plane command: its status. */
+  readonly planeStatus: Uint8Array;
+  /** Per plane of the last program, erase or copyback: what an undo must restore (`nextPage`; −1: garbage). */
+  readonly undoState: Int32Array;
+  /** Retry levels the last read needed, and the array reads of its soft decode (0: none). */
+  lastRetries = 0;
+  lastSoftReads = 0;
+  /** Simulated time; set by the scheduler that uses the array. */
+  clock: NandClock = { now: 0 };
+
+  /** Pages damaged by a power cut or a failed program: few, so a map. Empty most of the time. */
+  private readonly damaged: Map<number, number> = new Map();
+  private garbageBlocks = 0;
+  /** Slot masks are below this. */
+  private readonly slotMasks: number;
+  /** Parts with partial or any-order programming: erase count × 16 + programs of the page since that erase. */
+  private readonly partial: Int32Array | null;
+  private readonly powerCutRandom: RandomStream;
+
+  /** @throws InputError `ERR_NAND_CONFIG` listing everything that is wrong with the configuration. */
+  constructor(config: NandConfig, options: NandArrayOptions) {
+    checkNandConfig(config);
+    this.config = config;
+    const geometry = new Geometry(config.geometry);
+    this.geometry = geometry;
+    this.keeps = options.keeps ?? 'contents';
+    this.nextPage = new Int32Array(geometry.blocks);
+    this.eraseCount = new Int32Array(geometry.blocks);
+    this.readCount = new Uint32Array(geometry.blocks);
+    this.bad = new Uint8Array(geometry.blocks);
+    this.garbage = new Uint8Array(geometry.blocks);
+    this.openSeq = new Float64Array(geometry.blocks);
+    this.busyUntilNs = new Float64Array(geometry.blocks);
+    this.lpn = new Uint32Array(geometry.slots);
+    this.origin = new Uint8Array(geometry.slots);
+    const contents = this.keeps === 'contents';
+    this.seq = contents ? new Float64Array(geometry.slots) : null;
+    this.word = contents ? new Uint32Array(geometry.slots) : null;
+    this.flags = contents ? new Uint8Array(geometry.slots) : null;
+    this.moves = contents ? new Uint8Array(geometry.slots) : null;
+    const { features } = config;
+    this.copybacks = features.copyback ? new Uint8Array(geometry.pages) : null;
+    this.partial = features.randomPageProgram || features.nop > 1 ? new Int32Array(geometry.pages) : null;
+    this.planeStatus = new Uint8Array(geometry.planes);
+    this.undoState = new Int32Array(geometry.planes);
+    this.slotMasks = 2 ** geometry.slotsPerPage;
+    this.powerCutRandom = options.random.stream('nand.powerCut');
+    this.reliability = config.reliability === null ? null : new Reliability(this, config.reliability, options.random);
+  }
+
+  /** Reads slots of a page. @returns its `NandStatus`; see also `lastRetries`. */
+  read(ppn: number, slotMask: number): number {
+    const geometry = this.geometry;
+    if (ppn >>> 0 >= geometry.pages) throw this.broken('address', ppn, 'is no page of this device');
+    if (slotMask <= 0 || slotMask >= this.slotMasks) {
+      throw this.broken('slot-mask', ppn, `read with slot mask ${slotMask}; expected 1 … ${this.slotMasks - 1}`);
+    }
+    const block = geometry.blockOf(ppn);
+    this.readCount[block]++;
+    this.lastRetries = 0;
+    this.lastSoftReads = 0;
+    if (geometry.pageOf(ppn) >= this.nextPage[block]) return NandStatus.erased;
+    if (this.partial !== null && this.programsOf(ppn, block) === 0) return NandStatus.erased;
+    if (this.reliability === null && this.damaged.size === 0 && this.garbageBlocks === 0) return NandStatus.ok;
+    return this.readImperfect(ppn, block, slotMask);
+  }
+
+  /** Programs a program unit (`geometry.programPages` pages from `ppn`). @returns `ok` or `programFailed`. */
+  program(ppn: number): number {
+    this.checkProgram(ppn);
+    return this.applyProgram(ppn, 0);
+  }
+
+  /** Multi-plane read of whole pages; as `programPlanes`. `lastRetries` is that of the plane that needs most. */
+  readPlanes(ppns: Int32Array, count: number): number {
+    this.checkPlanes(ppns, count);
+    let worst: number = NandStatus.ok;
+    let retries = 0;
+    let softReads = 0;
+    for (let i = 0; i < count; i++) {
+      const status = this.read(ppns[i], this.slotMasks - 1);
+      this.planeStatus[i] = status;
+      if (status > worst) worst = status;
+      retries = Math.max(retries, this.lastRetries);
+      softReads = Math.max(softReads, this.lastSoftReads);
+    }
+    this.lastRetries = retries;
+    this.lastSoftReads = softReads;
+    return worst;
+  }
+
+  /**
+   * Multi-plane program. @returns the worst status; `planeStatus[i]` is that of `ppns[i]`.
+   * @throws NandRuleError `plane-…` and the rules of `program`; nothing is changed then.
+   */
+  programPlanes(ppns: Int32Array, count: number): number {
+    this.checkPlanes(ppns, count);
+    for (let i = 0; i < count; i++) this.checkProgram(ppns[i]);
+    let worst: number = NandStatus.ok;
+    for (let i = 0; i < count; i++) {
+      const status = this.applyProgram(ppns[i], i);
+      this.planeStatus[i] = status;
+      if (status > worst) worst = status;
+    }
+    return worst;
+  }
+
+  /** Erases a block. @returns `ok` or `eraseFailed`. @throws NandRuleError `block-bad`, `block-erasing`, `address`. */
+  erase(block: number): number {
+    this.checkErase(block);
+    return this.applyErase(block, 0);
+  }
+
+  /** Multi-plane erase of blocks; as `programPlanes`. */
+  erasePlanes(blocks: Int32Array, count: number): number {
+    const { pagesPerBlock } = this.geometry;
+    const firsts = Int32Array.from(blocks.subarray(0, count), (block) => block * pagesPerBlock);
+    this.checkPlanes(firsts, count);
+    for (let i = 0; i < count; i++) this.checkErase(blocks[i]);
+    let worst: number = NandStatus.ok;
+    for (let i = 0; i < count; i++) {
+      const status = this.applyErase(blocks[i], i);
+      this.planeStatus[i] = status;
+      if (status > worst) worst = status;
+    }
+    return worst;
+  }
+
+  /** Copies a page inside its plane, OOB and all. @returns `ok`, `programFailed` or, if the source is lost, `uncorrectable`. */
+  copyback(from: number, to: number): number {
+    this.checkCopyback(from, to);
+    const block = this.geometry.blockOf(from);
+    this.readCount[block]++;
+    const copies = this.copybacks as Uint8Array;
+    const inherited = this.reliability === null ? 0 : this.reliability.rawBitErrorRate(from);
+    const sourceLost = !this.isReadable(from);
+    const status = this.applyProgram(to, 0);
+    copies[to] = copies[from] + 1;
+    if (this.reliability !== null) this.reliability.inherit(to, inherited);
+    this.copySlots(from, to);
+    if (!sourceLost) return status;
+    this.damaged.set(to, Damage.uncorrectable);
+    return status === NandStatus.ok ? NandStatus.uncorrectable : status;
+  }
+
+  /** True if nothing has been programmed in this page since its block's erase. */
+  isErased(ppn: number): boolean {
+    const block = this.geometry.blockOf(ppn);
+    if (this.geometry.pageOf(ppn) >= this.nextPage[block]) return true;
+    return this.partial !== null && this.programsOf(ppn, block) === 0;
+  }
+
+  /** True if the page is programmed and its data and OOB can be read: neither torn, lost nor garbage. */
+  isReadable(ppn: number): boolean {
+    if (this.isErased(ppn) || this.garbage[this.geometry.blockOf(ppn)] !== 0) return false;
+    return this.damaged.size === 0 || this.damaged.get(ppn) !== Damage.uncorrectable;
+  }
+
+  /** True if the page was torn but is readable, with an elevated error rate. */
+  isWeak(ppn: number): boolean {
+    return this.damaged.size > 0 && this.damaged.get(ppn) === Damage.weak;
+  }
+
+  /** Retires a block: it takes no more programs or erases. Its pages stay readable. */
+  markBad(block: number): void {
+    if (this.bad[block] === BadBlock.good) this.bad[block] = BadBlock.grown;
+  }
+
+  /** Takes back a program that had not begun. Undo in reverse order of issue. */
+  undoProgram(ppn: number, oldNextPage: number): void {
+    this.nextPage[this.geometry.blockOf(ppn)] = oldNextPage;
+    if (this.partial !== null) this.partial[ppn]--;
+    for (let i = 0; i < this.geometry.programPages; i++) this.damaged.delete(ppn + i);
+  }
+
+  /** Takes back an erase that had not begun. */
+  undoErase(block: number, oldNextPage: number): void {
+    if (this.garbage[block] !== 0) this.setGarbage(block, 0);
+    this.nextPage[block] = oldNextPage < 0 ? this.geometry.pagesPerBlock : oldNextPage;
+    if (oldNextPage < 0) this.setGarbage(block, 1);
+    this.eraseCount[block]--;
+  }
+
+  /** A power cut in the middle of a program: the page is lost or weak; lower pages of its word line may be lost. */
+  tearProgram(ppn: number): void {
+    const { geometry } = this;
+    const { tornLost, pairedLost } = this.config.features;
+    const block = geometry.blockOf(ppn);
+    for (let i = 0; i < geometry.programPages; i++) {
+      const lost = this.powerCutRandom.nextFloat() < tornLost;
+      this.damaged.set(ppn + i, lost ? Damage.uncorrectable : Damage.weak);
+    }
+    if (geometry.config.cellBits === 1 || geometry.programPages > 1 || pairedLost === 0) return;
+    const page = geometry.pageOf(ppn);
+    const type = geometry.pageType[page];
+    for (let lower = 0; lower < page; lower++) {
+      if (geometry.wordLine[lower] !== geometry.wordLine[page] || geometry.pageType[lower] >= type) continue;
+      if (this.powerCutRandom.nextFloat() < pairedLost) {
+        this.damaged.set(geometry.ppn(block, lower), Damage.uncorrectable);
+      }
+    }
+  }
+
+  /** A power cut in the middle of an erase: the block is garbage until it is erased again. */
+  tearErase(block: number): void {
+    this.nextPage[block] = this.geometry.pagesPerBlock;
+    this.setGarbage(block, 1);
+  }
+
+  /** @throws NandRuleError `cache` on a part without cache registers. */
+  checkCache(): void {
+    if (!this.config.features.cacheRegister) {
+      throw new NandRuleError('cache', 'a cache command on a part without cacheRegister');
+    }
+  }
+
+  /** @throws NandRuleError `cache`, `plane-count`, `address` unless these pages of one plane may be read as a run. */
+  checkCacheRun(ppns: Int32Array, count: number): void {
+    const { geometry } = this;
+    this.checkCache();
+    if (count < 1 || count > ppns.length) throw new NandRuleError('cache', `a cache read run of ${count} pages`);
+    for (let i = 0; i < count; i++) {
+      if (ppns[i] >>> 0 >= geometry.pages) throw this.broken('address', ppns[i], 'is no page of this device');
+      if (geometry.unitOfBlock(geometry.blockOf(ppns[i])) !== geometry.unitOfBlock(geometry.blockOf(ppns[0]))) {
+        throw this.broken(
+          'cache',
+          ppns[i],
+          `in a cache read run that began on another plane: ${geometry.describe(ppns[0])}`,
+        );
+      }
+    }
+  }
+
+  /** The error for a read of a page whose program has not ended: the controller still holds its data. */
+  unfinished(ppn: number): NandRuleError {
+    return this.broken('read-unfinished', ppn, 'read while it is being programmed; take its data from controller RAM');
+  }
+
+  private checkProgram(ppn: number): void {
+    const { geometry } = this;
+    if (ppn >>> 0 >= geometry.pages) throw this.broken('address', ppn, 'is no page of this device');
+    const block = geometry.blockOf(ppn);
+    const page = geometry.pageOf(ppn);
+    if (page === 0 && this.busyUntilNs[block] > this.clock.now) {
+      throw this.broken('block-erasing', ppn, 'programmed before the erase of its block is done');
+    }
+    if (this.nextPage[block] !== page || this.bad[block] !== 0 || this.partial !== null)
+      this.checkOrder(ppn, block, page);
+    if (geometry.programPages > 1 && page % geometry.programPages !== 0) {
+      throw this.broken('program-unit', ppn, `is not the first page of a word line of ${geometry.programPages} pages`);
+    }
+  }
+
+  /** The full rules, for the cases that the quick comparison cannot decide. */
+  private checkOrder(ppn: number, block: number, page: number): void {
+    const { features } = this.config;
+    if (this.bad[block] !== 0) throw this.broken('block-bad', ppn, 'is in a bad block');
+    if (this.garbage[block] !== 0) {
+      throw this.broken('block-garbage', ppn, 'is in a block whose erase was torn or failed: erase it first');
+    }
+    const next = this.nextPage[block];
+    const programs = this.partial === null ? (page < next ? 1 : 0) : this.programsOf(ppn, block);
+    if (programs >= features.nop) {
+      const rule = features.nop === 1 ? 'page-programmed' : 'partial-programs';
+      throw this.broken(rule, ppn, `was programmed ${programs} times since its erase; the part allows ${features.nop}`);
+    }
+    if (!features.randomPageProgram && page !== next && page !== next - 1) {
+      throw this.broken('page-order', ppn, `programmed out of order; the next page of its block is ${next}`);
+    }
+    if (this.busyUntilNs[block] > this.clock.now && programs === 0 && this.nextPage[block] === 0) {
+      throw this.broken('block-erasing', ppn, 'programmed before the erase of its block is done');
+    }
+  }
+
+  private applyProgram(ppn: number, plane: number): number {
+    const { geometry } = this;
+    const block = geometry.blockOf(ppn);
+    const after = geometry.pageOf(ppn) + geometry.programPages;
+    this.undoState[plane] = this.nextPage[block];
+    if (this.nextPage[block] < after) this.nextPage[block] = after;
+    if (this.damaged.size > 0) for (let i = 0; i < geometry.programPages; i++) this.damaged.delete(ppn + i);
+    if (this.copybacks !== null) this.copybacks.fill(0, ppn, ppn + geometry.programPages);
+    if (this.partial !== null) this.countPartial(ppn, block);
+    if (this.reliability === null) return NandStatus.ok;
+    this.reliability.programmed(ppn);
+    if (!this.reliability.programFails(block)) return NandStatus.ok;
+    for (let i = 0; i < geometry.programPages; i++) this.damaged.set(ppn + i, Damage.uncorrectable);
+    return NandStatus.programFailed;
+  }
+
+  private checkErase(block: number): void {
+    if (block >>> 0 >= this.geometry.blocks) {
+      throw new NandRuleError('address', `block ${block} is none of this device's ${this.geometry.blocks} blocks`);
+    }
+    if (this.bad[block] !== 0) throw this.broken('block-bad', this.geometry.ppn(block, 0), 'is in a bad block');
+    if (this.nextPage[block] === 0 && this.busyUntilNs[block] > this.clock.now) {
+      throw this.broken('block-erasing', this.geometry.ppn(block, 0), 'erased while its block is being erased');
+    }
+  }
+
+  private applyErase(block: number, plane: number): number {
+    this.undoState[plane] = this.garbage[block] !== 0 ? -1 : this.nextPage[block];
+    this.eraseCount[block]++;
+    this.readCount[block] = 0;
+    if (this.garbage[block] !== 0) this.setGarbage(block, 0);
+    this.nextPage[block] = 0;
+    if (this.reliability?.eraseFails(block)) {
+      this.tearErase(block);
+      return NandStatus.eraseFailed;
+    }
+    return NandStatus.ok;
+  }
+
+  private checkCopyback(from: number, to: number): void {
+    const { geometry } = this;
+    const { features } = this.config;
+    if (this.copybacks === null) throw this.broken('copyback', from, 'copied back on a part without copyback');
+    if (from >>> 0 >= geometry.pages) throw this.broken('address', from, 'is no page of this device');
+    this.checkProgram(to);
+    const source = geometry.blockOf(from);
+    const target = geometry.blockOf(to);
+    if (geometry.unitOfBlock(source) !== geometry.unitOfBlock(target)) {
+      throw this.broken('copyback-plane', from, `copied back to another plane: ${geometry.describe(to)}`);
+    }
+    if (features.copybackParity && ((geometry.pageOf(from) ^ geometry.pageOf(to)) & 1) !== 0) {
+      throw this.broken(
+        'copyback-parity',
+        from,
+        `copied back between an odd and an even page: ${geometry.describe(to)}`,
+      );
+    }
+    if (this.isErased(from)) throw this.broken('copyback-source', from, 'copied back although it is erased');
+    if (this.copybacks[from] >= features.maxCopybacks) {
+      throw this.broken('copyback-count', from, `copied back ${this.copybacks[from]} times already (maxCopybacks)`);
+    }
+    if (geometry.programPages > 1)
+      throw this.broken('copyback', from, 'copied back on a part that programs word lines');
+  }
+
+  /** @throws NandRuleError unless the pages may form one multi-plane command. */
+  checkPlanes(ppns: Int32Array, count: number): void {
+    const { geometry } = this;
+    const { features } = this.config;
+    if (count < 1 || count > geometry.planes || count > ppns.length || (count > 1 && !features.multiPlane)) {
+      const limit = features.multiPlane ? geometry.planes : 1;
+      throw new NandRuleError('plane-count', `a multi-plane command of ${count} planes; this part allows 1 … ${limit}`);
+    }
+    let planes = 0;
+    for (let i = 0; i < count; i++) {
+      const ppn = ppns[i];
+      if (ppn >>> 0 >= geometry.pages) throw this.broken('address', ppn, 'is no page of this device');
+      const block = geometry.blockOf(ppn);
+      const first = geometry.blockOf(ppns[0]);
+      const plane = 1 << geometry.planeOfBlock[block];
+      const with0 = `in one multi-plane command with ${geometry.describe(ppns[0])}`;
+      if (geometry.dieOfBlock[block] !== geometry.dieOfBlock[first])
+        throw this.broken('plane-die', ppn, `on another die ${with0}`);
+      if ((planes & plane) !== 0) throw this.broken('plane-distinct', ppn, `on a plane that is used already ${with0}`);
+      planes |= plane;
+      if (geometry.pageOf(ppn) !== geometry.pageOf(ppns[0]))
+        throw this.broken('plane-page', ppn, `with another page index ${with0}`);
+      if (features.mpSameBlock && block % geometry.blocksPerPlane !== first % geometry.blocksPerPlane) {
+        throw this.broken('plane-block', ppn, `with another block index ${with0} (mpSameBlock)`);
+      }
+    }
+  }
+
+  private readImperfect(ppn: number, block: number, slotMask: number): number {
+    if (this.garbage[block] !== 0) return NandStatus.uncorrectable;
+    const damage = this.damaged.size === 0 ? undefined : this.damaged.get(ppn);
+    if (damage === Damage.uncorrectable) return NandStatus.uncorrectable;
+    return this.reliability === null ? NandStatus.ok : this.reliability.readPage(ppn, slotMask);
+  }
+
+  private programsOf(ppn: number, block: number): number {
+    const count = (this.partial as Int32Array)[ppn];
+    return count >> 4 === this.eraseCount[block] ? count & 15 : 0;
+  }
+
+  private countPartial(ppn: number, block: number): void {
+    const partial = this.partial as Int32Array;
+    partial[ppn] = (this.eraseCount[block] << 4) | (this.programsOf(ppn, block) + 1);
+  }
+
+  private copySlots(from: number, to: number): void {
+    const { slotsPerPage } = this.geometry;
+    const source = from * slotsPerPage;
+    const target = to * slotsPerPage;
+    for (let slot = 0; slot < slotsPerPage; slot++) {
+      this.lpn[target + slot] = this.lpn[source + slot];
+      this.origin[target + slot] = this.origin[source + slot];
+      if (this.seq === null || this.word === null || this.flags === null || this.moves === null) continue;
+      this.seq[target + slot] = this.seq[source + slot];
+      this.word[target + slot] = this.word[source + slot];
+      this.flags[target + slot] = this.flags[source + slot];
+      this.moves[target + slot] = Math.min(255, this.moves[source + slot] + 1);
+    }
+  }
+
+  private setGarbage(block: number, value: number): void {
+    this.garbageBlocks += value - this.garbage[block];
+    this.garbage[block] = value;
+  }
+
+  private broken(rule: NandRule, ppn: number, what: string): NandRuleError {
+    const known = ppn >>> 0 < this.geometry.pages;
+    return new NandRuleError(rule, `${known ? this.geometry.describe(ppn) : `ppn ${ppn}`} ${what}`);
+  }
+}

@@ -1,0 +1,125 @@
+import type { Simulator } from '@flashstack/sim';
+import type { NandArray } from './array.js';
+import { Completions } from './completions.js';
+import type { NandClient, Token } from './contract.js';
+import { Placement } from './placement.js';
+import { cutPower, type PowerCut } from './power-cut.js';
+import { TransactionScheduler } from './scheduler.js';
+import { OpKind } from './transactions.js';
+
+/** Options of `TimelineScheduler`. */
+export interface TimelineOptions {
+  /** Future reservations a channel remembers. Default 16. */
+  readonly reservations?: number;
+}
+
+/**
+ * The fast scheduler: places every phase of an operation when it is issued, at the earliest time its resources are
+ * free. Exact when the controller issues in order of arrival; priorities and suspension need `EventScheduler`.
+ */
+export class TimelineScheduler extends TransactionScheduler {
+  protected readonly placement: Placement;
+
+  constructor(array: NandArray, simulator: Simulator, options: TimelineOptions = {}) {
+    super(array, simulator);
+    this.placement = new Placement(array, this.tokens, this.durations, simulator, options.reservations ?? 16);
+  }
+
+  /** ns for which each die has been booked, also in the future. */
+  get dieBusyNs(): Float64Array {
+    return this.placement.dieBusyNs;
+  }
+
+  /** ns for which each channel has been booked, also in the future. */
+  get channelBusyNs(): Float64Array {
+    return this.placement.bus.busyNs;
+  }
+
+  /** The one that is done later; its status becomes the worse of the two. */
+  join(a: Token, b: Token): Token {
+    const { tokens } = this;
+    tokens.check(a);
+    tokens.check(b);
+    if (a === 0 || b === 0) return a + b;
+    const later = tokens.doneNs[b] > tokens.doneNs[a] ? b : a;
+    const other = a + b - later;
+    if (tokens.status[other] > tokens.status[later]) tokens.status[later] = tokens.status[other];
+    tokens.release(other);
+    return later;
+  }
+
+  fence(): Token {
+    const done = this.placement.lastProgramNs[0];
+    if (done <= this.simulator.now) return 0;
+    const { tokens } = this;
+    const token = tokens.open();
+    tokens.kind[token] = OpKind.none;
+    tokens.status[token] = 0;
+    tokens.readyNs[token] = done;
+    tokens.doneNs[token] = done;
+    return token;
+  }
+
+  drop(token: Token): void {
+    if (token === 0) return;
+    this.tokens.check(token);
+    this.tokens.release(token);
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: the contract's name; a scheduler is never awaited
+  then(token: Token, client: NandClient, arg: number): void {
+    const { tokens } = this;
+    tokens.check(token);
+    const now = this.simulator.now;
+    const bound = token === 0 ? this.doneToken() : token;
+    const done = tokens.doneNs[bound];
+    this.callAt(Math.max(done, now), bound, client, arg);
+  }
+
+  isProgramming(ppn: number): boolean {
+    const { geometry, busyUntilNs } = this.array;
+    const block = geometry.blockOf(ppn);
+    if (busyUntilNs[block] <= this.simulator.now) return false;
+    return this.placement.flight.isProgramming(geometry.dieOfBlock[block], ppn, geometry.programPages);
+  }
+
+  isIdle(ppn: number): boolean {
+    return this.placement.dieFree(this.array.geometry.dieOf(ppn), 0) <= this.simulator.now;
+  }
+
+  /**
+   * Power fails now: operations in progress are torn, those that have not begun are undone, all tokens are void and no
+   * client is called any more. The scheduler can be used again at once, by whoever recovers.
+   */
+  powerCut(): PowerCut {
+    const result = cutPower(this.array, this.placement.flight, this.simulator.now);
+    this.placement.clear();
+    this.tokens.clear();
+    this.completions.alive = false;
+    this.completions = new Completions(this.tokens);
+    return result;
+  }
+
+  protected start(token: Token, after: Token): void {
+    const { tokens } = this;
+    const now = this.simulator.now;
+    let ready = now;
+    if (after !== 0) {
+      if (tokens.doneNs[after] > now) ready = tokens.doneNs[after];
+      tokens.release(after);
+    }
+    for (let each = token; each !== 0; each = tokens.mate[each]) tokens.readyNs[each] = ready;
+    this.placement.place(token);
+  }
+
+  /** A token that is done now, for `then(0, …)`. */
+  private doneToken(): Token {
+    const { tokens } = this;
+    const token = tokens.open();
+    tokens.kind[token] = OpKind.none;
+    tokens.status[token] = 0;
+    tokens.readyNs[token] = this.simulator.now;
+    tokens.doneNs[token] = this.simulator.now;
+    return token;
+  }
+}
