@@ -44,6 +44,8 @@ export interface ProcessHost {
   at(timeNs: number, target: EventTarget, arg: number): void;
   /** Hears of every timer that was still wanted when it fired. */
   timerFired(process: Process): void;
+  /** See `Simulator.noteProgress`. */
+  noteProgress(): void;
 }
 
 /** A running task. Yielding a process waits for its end. Made by `Simulator.spawn` only. */
@@ -105,6 +107,11 @@ export class Process implements Wait, EventTarget {
   startTimer(ns: number): void {
     this.timerPending = true;
     this.host.at(this.host.now + ns, this, this.resumptions);
+  }
+
+  /** For waits on work that takes no simulated time: this was progress, not a turn of a livelock. */
+  noteProgress(): void {
+    this.host.noteProgress();
   }
 
   /** Kernel only: its timer. A timer of an earlier wait carries an earlier count and is ignored. */
