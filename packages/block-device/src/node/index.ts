@@ -1,0 +1,1 @@
+export { ImageFileDevice, type ImageFileOptions } from './image-file-device.js';
