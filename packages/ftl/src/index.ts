@@ -1,1 +1,16 @@
-export {};
+export { type AllocationKind, allocationOrders, diesInOrder, unitsInOrder } from './allocation.js';
+export { BlockState, BlockTable, type DomainKind, type FreeOrder } from './block-table.js';
+export { CONTENT_HANDLE, type Ftl, type FtlClient, FtlStatus } from './contract.js';
+export { FtlError } from './errors.js';
+export { SlotFlag } from './frontier.js';
+export type { FtlOptions, GcMode, ResolvedFtlOptions, StrategyChoice, WearLevelling } from './options.js';
+export { PageMapFtl, type PageMapParts } from './page-map.js';
+export type { FtlProbe } from './probe.js';
+export { FtlStats, MoveReason, VALIDITY_BUCKETS } from './stats.js';
+export { type StreamPolicy, streamKinds } from './streams.js';
+export { TRIM_MAP_ORIGIN } from './trim-map.js';
+export { ValidBuckets } from './victims/buckets.js';
+export { CandidateSet } from './victims/candidate-set.js';
+export { ClosedRing } from './victims/closed-ring.js';
+export { victimKinds } from './victims/kinds.js';
+export { closedEarlier, type VictimPolicy } from './victims/policy.js';

@@ -1,0 +1,508 @@
+import {
+  type NandArray,
+  NandClass,
+  type NandClient,
+  type NandScheduler,
+  NandStatus,
+  PADDING_LPN,
+  type Token,
+} from '@flashstack/nand-device';
+import { BlockState, type BlockTable, type FreeOrder } from './block-table.js';
+import { CONTENT_HANDLE, type FtlClient } from './contract.js';
+import { PairedPageRisks } from './paired-risk.js';
+import type { FtlProbe } from './probe.js';
+import type { FtlStats } from './stats.js';
+import { UnitRecords } from './unit-records.js';
+import type { VictimPolicy } from './victims/policy.js';
+
+/** L2P value of a logical slot that holds nothing. */
+export const UNMAPPED = -1;
+
+/** Bits of `NandArray.flags`: kind of the slot, and what its content word is. */
+export const SlotFlag = {
+  /** Kinds (low three bits): user data, trim map, padding. */
+  user: 0,
+  trimMap: 2,
+  padding: 4,
+  kindMask: 7,
+  /** The data could not be read when it was relocated: the slot stands for a lost one. */
+  lost: 8,
+  /** The content word is a handle that its owner counts. */
+  handle: 128,
+} as const;
+
+/** What an argument of `nandDone` refers to (low three bits); the rest is a job, unit record or block. */
+export const Done = { job: 0, unit: 1, erase: 2 } as const;
+
+/** Who is told about events inside the writer. */
+export interface FrontierOwner extends NandClient {
+  /** A block whose erase waited may be erased now: everything that supersedes its data has been issued. */
+  eraseReady(block: number): void;
+  /** A program failed: the block takes no more programs and must be emptied. */
+  blockFailed(block: number, physicalBlock: number): void;
+  /** The content behind a handle stands in one more slot; `flags` as in `SlotFlag`. */
+  contentCopied(word: number, flags: number): void;
+  /** No free block is left to write `lpn` again after a failed program. */
+  slotStranded(lpn: number): void;
+}
+
+/** `from` of a slot that the host writes, and of a page of the trim map. Otherwise: the slot that is copied. */
+export const FROM_HOST = -1;
+export const FROM_TRIM_MAP = -2;
+
+/** What `Frontiers` works on. */
+export interface FrontierParts {
+  readonly array: NandArray;
+  readonly scheduler: NandScheduler;
+  readonly client: FtlClient;
+  readonly table: BlockTable;
+  readonly policy: VictimPolicy;
+  readonly stats: FtlStats;
+  readonly owner: FrontierOwner;
+  /** Frontiers per domain. */
+  readonly perDomain: number;
+  /** Logical slots, those of the trim map included. */
+  readonly mappedSlots: number;
+  readonly multiPlane: boolean;
+}
+
+/**
+ * Write frontiers and the mapping itself: a frontier takes slots in the order of program units of its open block, maps
+ * each at once, and issues a program as soon as a unit (slots × planes × pages of a word line) is full.
+ */
+export class Frontiers {
+  /** Physical slot per logical slot, `UNMAPPED` if none; a slot is valid exactly if this points at it. */
+  readonly l2p: Int32Array;
+  /** Block per frontier, −1: none open. Frontier k of domain d is `d * perDomain + k`. */
+  readonly block: Int32Array;
+  /** Slots collected for a program unit that has not been issued (simple layout: slots of the block used). */
+  readonly fill: Int32Array;
+  /** Slots of the frontier's current program unit. */
+  readonly unitSlots: Int32Array;
+  /** Per block: slots whose newer version could still vanish; the block must not be erased before that is settled. */
+  readonly heldBy: Int32Array;
+  /** Program unit of one slot, one member per block and no pages at risk: slots follow each other. */
+  readonly simple: boolean;
+  readonly perDomain: number;
+  /** Sequence number of the last slot written. */
+  seq = 0;
+  /** Number of the last block opening. */
+  openings = 0;
+  /** Slots that wait for their program unit, in all frontiers. */
+  pending = 0;
+  /** Word and flags of the next slot that is written with `FROM_TRIM_MAP`. */
+  metaWord = 0;
+  /** With `keepToken` set, the token of the last program without a client is kept here instead of being dropped. */
+  keepToken = false;
+  keptToken: Token = 0;
+  scheduler: NandScheduler;
+  probe: FtlProbe | null = null;
+
+  private readonly parts: FrontierParts;
+  private readonly table: BlockTable;
+  private readonly array: NandArray;
+  private readonly policy: VictimPolicy;
+  private readonly stats: FtlStats;
+  private readonly valid: Int32Array;
+  private readonly state: Uint8Array;
+  private readonly lpnOf: Uint32Array;
+  private readonly originOf: Uint8Array;
+  private readonly keeps: boolean;
+  private readonly faulty: boolean;
+  private readonly slotsPerPage: number;
+  private readonly pagesPerBlock: number;
+  private readonly programPages: number;
+  /** log2 of the slots of a physical block, or −1. */
+  private readonly blockShift: number;
+  /** Slots of a program unit of a block without bad members. */
+  readonly fullUnit: number;
+  private readonly maxUnit: number;
+  private readonly base: Int32Array;
+  private readonly row: Int32Array;
+  private readonly unitStart: Int32Array;
+  private readonly unitPlanes: Int32Array;
+  private readonly after: Int32Array;
+  private readonly cls: Uint8Array;
+  private readonly unitJob: Int32Array;
+  private readonly unitOld: Int32Array;
+  private readonly unitPsn: Int32Array;
+  private readonly ppns: Int32Array;
+  private readonly risks: PairedPageRisks | null;
+  readonly records: UnitRecords;
+
+  constructor(parts: FrontierParts) {
+    const { array, table } = parts;
+    const g = array.geometry;
+    this.parts = parts;
+    this.array = array;
+    this.table = table;
+    this.policy = parts.policy;
+    this.stats = parts.stats;
+    this.scheduler = parts.scheduler;
+    this.valid = table.valid;
+    this.state = table.state;
+    this.lpnOf = array.lpn;
+    this.originOf = array.origin;
+    this.keeps = array.keeps !== 'nothing';
+    this.faulty = array.reliability !== null;
+    this.slotsPerPage = g.slotsPerPage;
+    this.pagesPerBlock = g.pagesPerBlock;
+    this.programPages = g.programPages;
+    const spb = table.slotsPerMember;
+    this.blockShift = (spb & (spb - 1)) === 0 ? 31 - Math.clz32(spb) : -1;
+    const planes = parts.multiPlane ? Math.min(table.members, g.planes) : 1;
+    this.maxUnit = planes * g.programPages * g.slotsPerPage;
+    this.fullUnit = this.maxUnit;
+    this.perDomain = parts.perDomain;
+    const count = table.domains * parts.perDomain;
+    this.risks = PairedPageRisks.of(array, count, table.members * g.slotsPerPage);
+    this.simple = table.members === 1 && this.maxUnit === 1 && this.risks === null;
+    this.l2p = new Int32Array(parts.mappedSlots).fill(UNMAPPED);
+    this.heldBy = new Int32Array(this.simple ? 0 : table.blocks);
+    this.block = new Int32Array(count).fill(-1);
+    this.fill = new Int32Array(count);
+    this.base = new Int32Array(count);
+    this.row = new Int32Array(count);
+    this.unitStart = new Int32Array(count);
+    this.unitPlanes = new Int32Array(count);
+    this.unitSlots = new Int32Array(count).fill(1);
+    this.after = new Int32Array(count);
+    this.cls = new Uint8Array(count);
+    this.unitJob = new Int32Array(count * this.maxUnit);
+    this.unitOld = new Int32Array(count * this.maxUnit);
+    this.unitPsn = new Int32Array(count * this.maxUnit);
+    this.ppns = new Int32Array(g.planes);
+    this.records = new UnitRecords(this.maxUnit);
+  }
+
+  /** Block that holds a physical slot. */
+  blockOf(psn: number): number {
+    const physical = this.blockShift >= 0 ? psn >> this.blockShift : Math.floor(psn / this.table.slotsPerMember);
+    return this.table.members === 1 ? physical : this.table.blockOfPhysical[physical];
+  }
+
+  /** Takes a free block of the domain for frontier `f`; the pool must not be empty. */
+  open(f: number, domain: number, order: FreeOrder): void {
+    const { table } = this;
+    const k = f - domain * this.perDomain;
+    const block = table.open(domain, order, k);
+    this.openings++;
+    const from = block * table.members;
+    for (let i = 0; i < table.width[block]; i++) this.array.openSeq[table.memberBlock[from + i]] = this.openings;
+    this.block[f] = block;
+    this.fill[f] = 0;
+    this.base[f] = table.memberBlock[from] * table.slotsPerMember;
+    this.row[f] = 0;
+    this.unitStart[f] = 0;
+    if (!this.simple) this.beginUnit(f, block);
+    if (this.probe !== null) this.probe.opened(block, k);
+  }
+
+  /** Slots that fit into the frontier's program unit before it is issued. */
+  unitRoom(f: number): number {
+    return this.simple ? 1 : this.unitSlots[f] - this.fill[f];
+  }
+
+  /**
+   * Maps `lpn` to the next slot of the open frontier `f` and programs it when its unit is full, after `after`.
+   * `from`: the slot it is copied from, `FROM_HOST` or `FROM_TRIM_MAP`. `job` is told when it is durable (−1: nobody).
+   */
+  append(f: number, lpn: number, origin: number, from: number, job: number, after: Token): void {
+    const psn = this.simple ? this.base[f] + this.fill[f] : this.nextPsn(f);
+    const old = this.l2p[lpn];
+    if (this.keeps) this.fillContents(psn, lpn, from, job);
+    if (old >= 0) this.invalidate(old);
+    this.l2p[lpn] = psn;
+    this.valid[this.block[f]]++;
+    this.lpnOf[psn] = lpn;
+    this.originOf[psn] = origin;
+    if (this.simple) this.programSlot(f, psn, from, job, after);
+    else this.collect(f, psn, from, job, after, old);
+  }
+
+  /** A slot is no longer the newest version of its logical slot. */
+  invalidate(psn: number): void {
+    const block = this.blockOf(psn);
+    this.valid[block]--;
+    this.table.lastInvalid[block] = this.table.clock;
+    if (this.state[block] === BlockState.closed) this.policy.invalidated(block);
+  }
+
+  /** Fills the current unit with padding and issues it; with an empty unit, a whole unit of padding. */
+  pad(f: number): void {
+    const block = this.block[f];
+    do {
+      const psn = this.nextPsn(f);
+      this.lpnOf[psn] = PADDING_LPN;
+      this.originOf[psn] = 0;
+      if (this.keeps) {
+        (this.array.flags as Uint8Array)[psn] = SlotFlag.padding;
+        (this.array.word as Uint32Array)[psn] = 0;
+        (this.array.seq as Float64Array)[psn] = 0;
+      }
+      this.stats.padding++;
+      this.collect(f, psn, FROM_HOST, -1, 0, -1);
+    } while (this.block[f] === block && this.fill[f] > 0);
+  }
+
+  /** Moves `lpn` by copyback to the next slot of the open frontier `f` (simple layout only). */
+  copyBack(f: number, lpn: number, origin: number, from: number): void {
+    const psn = this.nextSlot(f);
+    if (this.keeps) this.fillContents(psn, lpn, from, -1);
+    this.invalidate(from);
+    this.l2p[lpn] = psn;
+    this.valid[this.block[f]]++;
+    this.lpnOf[psn] = lpn;
+    this.originOf[psn] = origin;
+    this.finishSlot(f, psn, -1, this.scheduler.copyback(from, psn, NandClass.gcWrite, 0));
+  }
+
+  /** Physical slot that the open frontier `f` takes next (simple layout only). */
+  nextSlot(f: number): number {
+    return this.base[f] + this.fill[f];
+  }
+
+  /** Slots collected for the current program unit. */
+  collected(f: number): number {
+    return this.simple ? 0 : this.fill[f];
+  }
+
+  /**
+   * Pads the first `perDomain` frontiers of each domain until nothing is pending in them and no page with data is at
+   * risk from a later program.
+   */
+  settle(perDomain: number): void {
+    if (this.simple) return;
+    for (let f = 0; f < this.block.length; f++) {
+      if (f % this.perDomain >= perDomain) continue;
+      while (this.block[f] >= 0 && (this.fill[f] > 0 || (this.risks !== null && this.risks.exposed(f, this.row[f]))))
+        this.pad(f);
+    }
+  }
+
+  /** Pads as many units as it takes until nothing that supersedes data of `block` could vanish any more. */
+  releaseHolds(block: number): void {
+    for (let f = 0; f < this.block.length && this.heldBy[block] > 0; f++) {
+      while (this.block[f] >= 0 && this.holds(f, block)) this.pad(f);
+    }
+  }
+
+  /** Frontier `f` takes no more slots although its block has room left; the block is closed. */
+  abandon(f: number): void {
+    const block = this.block[f];
+    this.block[f] = -1;
+    if (this.risks !== null) this.risks.release(f, Number.MAX_SAFE_INTEGER, this);
+    this.table.close(block);
+    this.policy.closed(block);
+    if (this.probe !== null) this.probe.closed(block);
+  }
+
+  /** Forgets all open frontiers and pending slots: power loss. */
+  reset(): void {
+    this.block.fill(-1);
+    this.fill.fill(0);
+    this.after.fill(0);
+    this.heldBy.fill(0);
+    this.pending = 0;
+    this.keptToken = 0;
+    this.records.clear();
+    this.risks?.clear();
+  }
+
+  /** One slot that supersedes data of `block` is settled. */
+  unhold(block: number): void {
+    if (--this.heldBy[block] === 0 && this.state[block] === BlockState.erasing) this.parts.owner.eraseReady(block);
+  }
+
+  private programSlot(f: number, psn: number, from: number, job: number, after: Token): void {
+    const cls = from >= 0 ? NandClass.gcWrite : from === FROM_HOST ? NandClass.userWrite : NandClass.mappingWrite;
+    this.finishSlot(f, psn, job, this.scheduler.program(psn, cls, after));
+  }
+
+  private finishSlot(f: number, psn: number, job: number, token: Token): void {
+    const { scheduler } = this;
+    this.stats.programmed++;
+    if (this.faulty && scheduler.status[token] === NandStatus.programFailed) {
+      this.unitPsn[f] = psn;
+      this.unitJob[f] = job;
+      this.unitOld[f] = -1;
+      this.ppns[0] = psn;
+      this.failed(f, token, 1, 1);
+      return;
+    }
+    if (job >= 0) scheduler.then(token, this.parts.owner, (job << 3) | Done.job);
+    else scheduler.drop(token);
+    if (++this.fill[f] === this.table.slotsPerMember) this.closeFull(f, this.block[f]);
+  }
+
+  private collect(f: number, psn: number, from: number, job: number, after: Token, old: number): void {
+    const at = f * this.maxUnit + this.fill[f];
+    const cls = from >= 0 ? NandClass.gcWrite : from === FROM_HOST ? NandClass.userWrite : NandClass.mappingWrite;
+    if (this.fill[f] === 0 || cls < this.cls[f]) this.cls[f] = cls;
+    this.unitPsn[at] = psn;
+    this.unitJob[at] = job;
+    const held = old >= 0 ? this.blockOf(old) : -1;
+    if (held >= 0) this.heldBy[held]++;
+    this.unitOld[at] = held;
+    if (after !== 0) this.after[f] = this.after[f] === 0 ? after : this.scheduler.join(this.after[f], after);
+    this.pending++;
+    if (++this.fill[f] === this.unitSlots[f]) this.issue(f);
+  }
+
+  private issue(f: number): void {
+    const { scheduler, ppns, table } = this;
+    const count = this.fill[f];
+    const planes = this.unitPlanes[f];
+    const from = this.block[f] * table.members + this.unitStart[f];
+    const page = this.row[f] * this.programPages;
+    for (let i = 0; i < planes; i++) ppns[i] = table.memberBlock[from + i] * this.pagesPerBlock + page;
+    const after = this.after[f];
+    this.after[f] = 0;
+    this.fill[f] = 0;
+    this.pending -= count;
+    this.stats.programmed += count;
+    const token =
+      planes === 1
+        ? scheduler.program(ppns[0], this.cls[f], after)
+        : scheduler.programPlanes(ppns, planes, this.cls[f], after);
+    if (this.faulty && scheduler.status[token] === NandStatus.programFailed) {
+      this.failed(f, token, count, planes);
+      return;
+    }
+    const record = this.records.collect(this.unitJob, f * this.maxUnit, count);
+    if (record >= 0) scheduler.then(token, this.parts.owner, (record << 3) | Done.unit);
+    else if (this.keepToken && this.keptToken === 0) this.keptToken = token;
+    else scheduler.drop(token);
+    this.settleUnit(f, count, page);
+    this.nextUnit(f);
+  }
+
+  /** The unit is on its way: what it supersedes needs it no longer, unless a later upper page could destroy it. */
+  private settleUnit(f: number, count: number, page: number): void {
+    const from = f * this.maxUnit;
+    for (let i = 0; i < count; i++) {
+      const held = this.unitOld[from + i];
+      if (this.risks !== null && this.lpnOf[this.unitPsn[from + i]] !== PADDING_LPN)
+        this.risks.add(f, page, held, this);
+      else if (held >= 0) this.unhold(held);
+    }
+  }
+
+  private nextUnit(f: number): void {
+    const block = this.block[f];
+    this.unitStart[f] += this.unitPlanes[f];
+    if (this.unitStart[f] >= this.table.width[block]) {
+      this.unitStart[f] = 0;
+      this.row[f]++;
+      if (this.risks !== null) this.risks.release(f, this.row[f], this);
+      if (this.row[f] * this.programPages >= this.pagesPerBlock) {
+        this.closeFull(f, block);
+        return;
+      }
+    }
+    this.beginUnit(f, block);
+  }
+
+  private closeFull(f: number, block: number): void {
+    this.block[f] = -1;
+    this.table.close(block);
+    this.policy.closed(block);
+    if (this.probe !== null) this.probe.closed(block);
+  }
+
+  /** The members from `unitStart` on that share a die form the next unit. */
+  private beginUnit(f: number, block: number): void {
+    const { table } = this;
+    const from = block * table.members + this.unitStart[f];
+    let planes = 1;
+    if (this.parts.multiPlane) {
+      const dies = this.array.geometry.dieOfBlock;
+      const left = table.width[block] - this.unitStart[f];
+      while (planes < left && dies[table.memberBlock[from + planes]] === dies[table.memberBlock[from]]) planes++;
+    }
+    this.unitPlanes[f] = planes;
+    this.unitSlots[f] = planes * this.programPages * this.slotsPerPage;
+  }
+
+  private nextPsn(f: number): number {
+    const fill = this.fill[f];
+    const { slotsPerPage, table } = this;
+    const slot = fill % slotsPerPage;
+    const index = (fill - slot) / slotsPerPage;
+    const planes = this.unitPlanes[f];
+    const plane = index % planes;
+    const page = this.row[f] * this.programPages + (index - plane) / planes;
+    const physical = table.memberBlock[this.block[f] * table.members + this.unitStart[f] + plane];
+    return (physical * this.pagesPerBlock + page) * slotsPerPage + slot;
+  }
+
+  private fillContents(psn: number, lpn: number, from: number, job: number): void {
+    const seq = this.array.seq as Float64Array;
+    const word = this.array.word as Uint32Array;
+    const flags = this.array.flags as Uint8Array;
+    const moves = this.array.moves as Uint8Array;
+    if (from >= 0) {
+      seq[psn] = seq[from];
+      word[psn] = word[from];
+      flags[psn] = flags[from];
+      moves[psn] = moves[from] < 255 ? moves[from] + 1 : 255;
+      if ((flags[from] & SlotFlag.handle) !== 0) this.parts.owner.contentCopied(word[from], flags[from]);
+      return;
+    }
+    seq[psn] = ++this.seq;
+    moves[psn] = 0;
+    if (from === FROM_TRIM_MAP) {
+      word[psn] = this.metaWord;
+      flags[psn] = SlotFlag.trimMap | SlotFlag.handle;
+      return;
+    }
+    const value = this.parts.client.slotWord(job, lpn);
+    word[psn] = value >= CONTENT_HANDLE ? value - CONTENT_HANDLE : value;
+    flags[psn] = value >= CONTENT_HANDLE ? SlotFlag.handle : SlotFlag.user;
+  }
+
+  private holds(f: number, block: number): boolean {
+    const from = f * this.maxUnit;
+    for (let i = 0; i < this.fill[f]; i++) if (this.unitOld[from + i] === block) return true;
+    return this.risks !== null && this.risks.holds(f, block);
+  }
+
+  /** A program failed: its block is given up, and what is still valid of it is written elsewhere after the failure. */
+  private failed(f: number, token: Token, count: number, planes: number): void {
+    const { table, scheduler, stats, lpnOf } = this;
+    const from = f * this.maxUnit;
+    const psns = this.unitPsn.slice(from, from + count);
+    const jobs = this.unitJob.slice(from, from + count);
+    const olds = this.unitOld.slice(from, from + count);
+    const block = this.block[f];
+    const domain = table.domainOf(block);
+    stats.programFailures++;
+    let failedBlock = this.array.geometry.blockOf(this.ppns[0]);
+    for (let i = 1; i < planes; i++) {
+      if (this.array.planeStatus[i] !== NandStatus.ok) failedBlock = this.array.geometry.blockOf(this.ppns[i]);
+    }
+    this.abandon(f);
+    this.parts.owner.blockFailed(block, failedBlock);
+    let after = token;
+    const early: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const lpn = lpnOf[psns[i]];
+      const current = lpn !== PADDING_LPN && this.l2p[lpn] === psns[i];
+      if (this.block[f] < 0 && table.freeCount[domain] > 0) this.open(f, domain, 'youngest');
+      if (current && this.block[f] >= 0) {
+        stats.reprogrammed++;
+        const origin = this.originOf[psns[i]];
+        // The old version is held until the new program is issued, whatever happens to this copy.
+        this.append(f, lpn, origin, psns[i], jobs[i], after);
+        after = 0;
+      } else {
+        if (current) this.parts.owner.slotStranded(lpn);
+        if (jobs[i] >= 0) early.push(jobs[i]);
+      }
+      if (olds[i] >= 0) this.unhold(olds[i]);
+    }
+    if (after !== 0) scheduler.drop(after);
+    // Jobs of slots that were superseded meanwhile end when everything issued so far is durable.
+    for (const job of early) scheduler.then(scheduler.fence(), this.parts.owner, (job << 3) | Done.job);
+  }
+}

@@ -1,0 +1,78 @@
+/** Why a block was emptied. */
+export const MoveReason = { gc: 0, wearLevelling: 1, refresh: 2, retirement: 3 } as const;
+
+/** Buckets of `victimValidity`: share of valid slots of a victim, in steps of 1/64, 64 = all valid. */
+export const VALIDITY_BUCKETS = 65;
+
+/**
+ * Counters of an FTL, in slots unless the name says otherwise. Term by term (specification section 6.5):
+ * `programmed` = `host` + the four `moved` reasons + `trimMap` + `padding` + `reprogrammed`, up to slots that wait for
+ * their program unit (`pending`).
+ */
+export class FtlStats {
+  /** Slots written by the host. */
+  host = 0;
+  /** Slots relocated, by `MoveReason`. */
+  readonly moved: Float64Array = new Float64Array(4);
+  /** Slots of the durable trim map written. */
+  trimMap = 0;
+  /** Slots programmed without data: a flush, an erase or a power cut could not wait for the program unit to fill. */
+  padding = 0;
+  /** Slots written again because their program failed. */
+  reprogrammed = 0;
+  /** Slots programmed, counted where programs are issued. */
+  programmed = 0;
+  /** Blocks emptied, by `MoveReason`. */
+  readonly runs: Float64Array = new Float64Array(4);
+  /** Physical pages read to relocate their slots, and pages moved by copyback. */
+  moveReads = 0;
+  copybacks = 0;
+  /** Physical blocks erased. */
+  erases = 0;
+  /** Physical blocks retired after a failure. */
+  retired = 0;
+  programFailures = 0;
+  eraseFailures = 0;
+  /** Slots whose data was lost because a relocation could not read them. */
+  lost = 0;
+  /** Slots unmapped by trims. */
+  trimmed = 0;
+  /** Slots read by the host, and how many of them were never written or trimmed, or came from controller RAM. */
+  hostReads = 0;
+  unmappedReads = 0;
+  ramReads = 0;
+  /** Page reads issued for the host. */
+  pageReads = 0;
+  /** Host operations that waited for a free block. */
+  parked = 0;
+  /** `host` when the first victim was chosen, −1: never; and the domain and its free blocks then. */
+  gcStartHost = -1;
+  gcStartDomain = -1;
+  gcStartFree = -1;
+  /** Victims of garbage collection by their share of valid slots. */
+  readonly victimValidity: Float64Array = new Float64Array(VALIDITY_BUCKETS);
+  /** Host slots written, and slots relocated for any reason, by origin. */
+  readonly hostByOrigin: Float64Array = new Float64Array(256);
+  readonly movedByOrigin: Float64Array = new Float64Array(256);
+
+  /** Slots programmed or pending that no term explains; 0 if the books balance. */
+  unexplained(pending: number): number {
+    const moved = this.moved[0] + this.moved[1] + this.moved[2] + this.moved[3];
+    return this.programmed + pending - this.host - moved - this.trimMap - this.padding - this.reprogrammed;
+  }
+
+  /** Slots programmed per host slot; 0 before the first host write. */
+  get writeAmplification(): number {
+    return this.host === 0 ? 0 : this.programmed / this.host;
+  }
+
+  /** Starts counting again, for example after preconditioning. */
+  reset(): void {
+    const fresh = new FtlStats();
+    for (const [key, value] of Object.entries(fresh)) {
+      const mine: unknown = Reflect.get(this, key);
+      if (mine instanceof Float64Array) mine.fill(0);
+      else Reflect.set(this, key, value);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import type { StrategyKind } from '@flashstack/sim';
+import type { BlockTable } from './block-table.js';
+
+/** Decides which frontier a host write goes to, so that data of like lifetime shares blocks. */
+export interface StreamPolicy {
+  /** Number of streams; each has a frontier of its own in every domain. */
+  readonly streams: number;
+  /** Called once, before anything else. */
+  attach(blocks: BlockTable): void;
+  /**
+   * Stream (0 … streams − 1) of a write of `lpn` with the host's hint (0 = none); `oldBlock` holds the version that it
+   * supersedes (−1: none).
+   */
+  choose(lpn: number, hint: number, oldBlock: number): number;
+}
+
+/** Everything in one stream. */
+class NoStreams implements StreamPolicy {
+  readonly streams = 1;
+
+  attach(): void {
+    // Nothing to observe.
+  }
+
+  choose(): number {
+    return 0;
+  }
+}
+
+/** Streams as the host names them; more hints than streams are folded (hint 0 keeps stream 0 for itself). */
+class HostStreams implements StreamPolicy {
+  readonly streams: number;
+
+  constructor(streams: number) {
+    this.streams = streams;
+  }
+
+  attach(): void {
+    // Nothing to observe.
+  }
+
+  choose(_lpn: number, hint: number): number {
+    if (hint < this.streams) return hint;
+    return this.streams === 1 ? 0 : 1 + ((hint - 1) % (this.streams - 1));
+  }
+}
+
+/**
+ * Hot (stream 1) if the overwritten version lived shorter than the mean so far, otherwise cold (stream 0). The age is
+ * estimated from the opening of the block that holds the version, so no memory per slot is needed; relocation makes
+ * data look younger than it is.
+ */
+class HotCold implements StreamPolicy {
+  readonly streams = 2;
+  private readonly share: number;
+  private blocks!: BlockTable;
+  private meanAge = 0;
+
+  constructor(share: number) {
+    this.share = share;
+  }
+
+  attach(blocks: BlockTable): void {
+    this.blocks = blocks;
+  }
+
+  choose(_lpn: number, _hint: number, oldBlock: number): number {
+    if (oldBlock < 0) return 0;
+    const age = this.blocks.clock - this.blocks.openedAt[oldBlock];
+    this.meanAge += (age - this.meanAge) / 1024;
+    return age < this.share * this.meanAge ? 1 : 0;
+  }
+}
+
+/** The stream policies that come with the package. */
+export const streamKinds: readonly StrategyKind<StreamPolicy>[] = [
+  { name: 'none', summary: 'All host data in one stream.', parameters: [], create: () => new NoStreams() },
+  {
+    name: 'host',
+    summary: 'One stream per write-lifetime hint of the host (NVMe streams, FDP placement identifiers).',
+    parameters: [
+      {
+        name: 'maxStreams',
+        type: 'integer',
+        default: 8,
+        min: 1,
+        max: 64,
+        help: 'Streams of the device, stream 0 (no hint) included; hints beyond are folded onto 1 … maxStreams − 1.',
+      },
+    ],
+    create: (values) => new HostStreams(values.maxStreams as number),
+  },
+  {
+    name: 'hot-cold',
+    summary: 'Two streams by the age of the overwritten version.',
+    parameters: [
+      {
+        name: 'share',
+        type: 'number',
+        default: 1,
+        min: 0,
+        max: 100,
+        help: 'A version that lived shorter than this share of the mean age is hot.',
+      },
+    ],
+    create: (values) => new HotCold(values.share as number),
+  },
+];
