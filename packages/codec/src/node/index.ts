@@ -1,0 +1,1 @@
+export { NativeCrc32, type NativeCrc32Function, nodeCodecs } from './node-codecs.js';
