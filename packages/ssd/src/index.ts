@@ -1,1 +1,20 @@
-export {};
+export { checkSsdConfig } from './check-config.js';
+export {
+  type BufferConfig,
+  defaultScheduler,
+  type FirmwareConfig,
+  freeFirmware,
+  type LinkConfig,
+  type PublishedFigure,
+  type QueueConfig,
+  type SchedulerConfig,
+  type SsdConfig,
+  type SsdFtlOptions,
+} from './config.js';
+export { FlashStack, type PreconditionState, type TimedScheduler } from './flash-stack.js';
+export { PHASES, Phase, type PhaseName, PhaseProfile, phaseNames } from './phases.js';
+export { presets } from './presets/table.js';
+export type { SsdProbe } from './probe.js';
+export { type PresetOptions, resolvePreset, scaleSsd } from './resolve-preset.js';
+export { Ssd, type SsdOptions } from './ssd.js';
+export { type HostKind, hostKinds, KindStats, SsdCounters, SsdStats } from './stats.js';

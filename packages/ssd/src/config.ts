@@ -1,0 +1,134 @@
+import type { FtlOptions } from '@flashstack/ftl';
+import type { NandConfig } from '@flashstack/nand-device';
+
+/** The cable or lanes between host and drive. Payload rates: framing and encoding are already taken off. */
+export interface LinkConfig {
+  /** Device to host, bytes per second. */
+  readonly readBytesPerSec: number;
+  /** Host to device, bytes per second. */
+  readonly writeBytesPerSec: number;
+  /** `full`: both directions at once (PCIe); `half`: one at a time (SATA, eMMC). */
+  readonly duplex: 'full' | 'half';
+  /** Link time of one command besides its data (command and completion frames), ns. */
+  readonly commandNs: number;
+  /** A request longer than this is cut so that its link transfer overlaps flash work, bytes: a multiple of a slot. */
+  readonly chunkBytes: number;
+}
+
+/** Processor time of the controller. All zero: the controller is never the bottleneck. */
+export interface FirmwareConfig {
+  readonly cores: number;
+  /** `lpn`: a command belongs to the core lpn mod cores, as a partitioned map does; `leastLoaded`: to the first free. */
+  readonly binding: 'lpn' | 'leastLoaded';
+  /** Per command, ns. */
+  readonly readNs: number;
+  readonly writeNs: number;
+  readonly flushNs: number;
+  /** DISCARD and WRITE_ZEROES, per command, ns. */
+  readonly discardNs: number;
+  /** Per slot beyond the first, ns. */
+  readonly readSlotNs: number;
+  readonly writeSlotNs: number;
+}
+
+/** Write buffer in controller RAM. */
+export interface BufferConfig {
+  /** Capacity in slots (mapping units). */
+  readonly slots: number;
+  /** True: a write is done when its data is in the buffer; false: when it is programmed. */
+  readonly earlyCompletion: boolean;
+  /** `eager`: drained as fast as flash takes it; `watermark`: from `highWatermark` down to `lowWatermark`. */
+  readonly drain: 'eager' | 'watermark';
+  /** Share of the slots that are dirty when draining begins. */
+  readonly highWatermark: number;
+  /** Share of the slots that are dirty when draining ends. */
+  readonly lowWatermark: number;
+  /** At most so many slots are handed to the FTL at a time; 0: two program units per parallel unit. */
+  readonly inFlightSlots: number;
+}
+
+/** Command queues of the host interface. */
+export interface QueueConfig {
+  /** Commands the drive works on at a time. */
+  readonly depth: number;
+  /** Submission queues served in turn; a request goes to queue `flow` mod `queues`. */
+  readonly queues: number;
+}
+
+/** How flash operations are placed in time. */
+export interface SchedulerConfig {
+  /** `timeline`: in order of arrival, fast; `event`: queues per die, priorities, suspension. */
+  readonly kind: 'timeline' | 'event';
+  /** Event scheduler only: which operation of a die goes first. */
+  readonly policy: 'fifo' | 'readFirst' | 'outOfOrder' | 'priority' | 'fair';
+  /** Event scheduler only: `reserve` books a read's transfer with its command, `arbitrate` when it is ready. */
+  readonly bus: 'reserve' | 'arbitrate';
+}
+
+/** A public figure of the modelled drive and how it was measured. */
+export interface PublishedFigure {
+  readonly metric: 'sequentialRead' | 'sequentialWrite' | 'randomRead' | 'randomWrite';
+  /** Bytes per second for the sequential metrics, requests per second for the random ones. */
+  readonly value: number;
+  readonly requestBytes: number;
+  /** Requests in flight. */
+  readonly depth: number;
+  /** `calibrated`: constants were fitted to it; `predicted`: it was not used; `target`: chosen, nothing was published. */
+  readonly kind: 'calibrated' | 'predicted' | 'target';
+  /** Largest accepted relative deviation. */
+  readonly tolerance: number;
+  /** Where the figure stands, by title. */
+  readonly source: string;
+  /** Why the model misses, if it does: the figure is then reported but not required. */
+  readonly miss?: string;
+}
+
+/** Options of the FTL, without the size of its address space. */
+export type SsdFtlOptions = Omit<FtlOptions, 'logicalSlots'>;
+
+/** Everything that defines a drive. Plain data: can be stored, hashed, and written as JSON. */
+export interface SsdConfig {
+  readonly name: string;
+  /** One sentence. */
+  readonly summary: string;
+  /** Documents the values come from, by title. */
+  readonly sources: readonly string[];
+  /** Public performance figures to compare with. */
+  readonly figures: readonly PublishedFigure[];
+  /** What the host may address, bytes: a multiple of the slot. The rest of the raw capacity is over-provisioning. */
+  readonly capacityBytes: number;
+  /** Logical block of the host, bytes. */
+  readonly blockBytes: number;
+  readonly nand: NandConfig;
+  /** Mapping and garbage collection; the number of logical slots follows from `capacityBytes`. */
+  readonly ftl: SsdFtlOptions;
+  readonly link: LinkConfig | null;
+  readonly firmware: FirmwareConfig;
+  /** Null: no buffer; a write is done when it is programmed. */
+  readonly buffer: BufferConfig | null;
+  readonly queue: QueueConfig;
+  readonly scheduler: SchedulerConfig;
+  /** Capacitors: buffer and mapping survive a power cut, issued programs end, FLUSH costs no flash work. */
+  readonly powerLossProtection: boolean;
+  /** `contents`: what is written can be read back; `nothing`: only addresses are simulated (less memory). */
+  readonly keeps: 'contents' | 'nothing';
+  /** How long an incomplete program unit may hold back a write that must become durable, before it is padded, ns. */
+  readonly gatherNs: number;
+  /** Host silence after which the FTL is offered idle time, ns; 0: never. */
+  readonly idleNs: number;
+}
+
+/** A controller whose processors cost nothing. */
+export const freeFirmware: FirmwareConfig = {
+  cores: 1,
+  binding: 'leastLoaded',
+  readNs: 0,
+  writeNs: 0,
+  flushNs: 0,
+  discardNs: 0,
+  readSlotNs: 0,
+  writeSlotNs: 0,
+};
+
+/** The scheduler every preset starts with. */
+export const defaultScheduler: SchedulerConfig = { kind: 'timeline', policy: 'outOfOrder', bus: 'reserve' };

@@ -1,0 +1,112 @@
+import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
+import { defaultScheduler, type SsdConfig } from '../config.js';
+
+/**
+ * A SATA drive of the class used in the F2FS paper, calibrated on that paper's four bandwidths. They were measured at
+ * depth 1 through a file descriptor and so include the host's software; the constants here carry it.
+ */
+export const sata840ProClass: SsdConfig = {
+  name: 'sata-840-pro-class',
+  summary: 'SATA 6 Gb/s drive of 256 GB (2012 class, MLC): the SATA SSD of the F2FS paper.',
+  sources: [
+    'F2FS: A New File System for Flash Storage (FAST 2015): 486/471 MB/s of 512 KiB, 40/140 MB/s of 4 KiB, one thread, O_DIRECT',
+    'Press reviews of the Samsung 840 series (2012-13): eight channels, 64 Gbit dies, Toggle 2.0 at 400 MT/s, SATA 6 Gb/s',
+  ],
+  figures: [
+    {
+      metric: 'sequentialRead',
+      value: 486e6,
+      requestBytes: 524_288,
+      depth: 1,
+      kind: 'calibrated',
+      tolerance: 0.05,
+      source: 'F2FS: A New File System for Flash Storage (FAST 2015)',
+    },
+    {
+      metric: 'sequentialWrite',
+      value: 471e6,
+      requestBytes: 524_288,
+      depth: 1,
+      kind: 'calibrated',
+      tolerance: 0.05,
+      source: 'F2FS: A New File System for Flash Storage (FAST 2015)',
+    },
+    {
+      metric: 'randomRead',
+      value: 9766,
+      requestBytes: 4096,
+      depth: 1,
+      kind: 'calibrated',
+      tolerance: 0.1,
+      source: 'F2FS: A New File System for Flash Storage (FAST 2015): 40 MB/s of 4 KiB',
+    },
+    {
+      metric: 'randomWrite',
+      value: 34_180,
+      requestBytes: 4096,
+      depth: 1,
+      kind: 'calibrated',
+      tolerance: 0.1,
+      source: 'F2FS: A New File System for Flash Storage (FAST 2015): 140 MB/s of 4 KiB',
+    },
+  ],
+  capacityBytes: 256_060_514_304,
+  blockBytes: 512,
+  nand: {
+    geometry: {
+      channels: 8,
+      ways: 4,
+      dies: 1,
+      planes: 2,
+      blocksPerPlane: 2048,
+      pagesPerBlock: 256,
+      pageBytes: 8192,
+      oobBytes: 744,
+      slotBytes: 4096,
+      cellBits: 2,
+      pairing: 'simple',
+      programUnit: 'page',
+    },
+    timing: {
+      ...defaultCommandTiming,
+      readNs: [55_000, 55_000],
+      programNs: [1_020_000, 1_020_000],
+      eraseNs: 3_000_000,
+      channelBytesPerSec: 400_000_000,
+    },
+    features: defaultFeatures,
+    reliability: null,
+  },
+  ftl: { domain: 'die', victim: 'greedy', wearLevelling: { kind: 'threshold' } },
+  link: {
+    readBytesPerSec: 545_000_000,
+    writeBytesPerSec: 545_000_000,
+    duplex: 'half',
+    commandNs: 2_000,
+    chunkBytes: 8192,
+  },
+  firmware: {
+    cores: 1,
+    binding: 'leastLoaded',
+    readNs: 26_000,
+    writeNs: 19_500,
+    flushNs: 10_000,
+    discardNs: 30_000,
+    readSlotNs: 500,
+    writeSlotNs: 500,
+  },
+  buffer: {
+    slots: 8192,
+    earlyCompletion: true,
+    drain: 'eager',
+    highWatermark: 0,
+    lowWatermark: 0,
+    inFlightSlots: 0,
+  },
+  queue: { depth: 32, queues: 1 },
+  scheduler: defaultScheduler,
+  powerLossProtection: false,
+  keeps: 'nothing',
+  gatherNs: 20_000,
+  idleNs: 10_000_000,
+};

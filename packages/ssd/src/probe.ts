@@ -1,0 +1,10 @@
+import type { HostKind } from './stats.js';
+
+/** Listens to a drive; costs nothing when nobody does. */
+export interface SsdProbe {
+  /**
+   * A request is done. Its phases are `phasesNs[at … at + PHASES − 1]` (see `Phase`), valid during the call; their sum
+   * is `latencyNs`.
+   */
+  requestDone(kind: HostKind, status: number, latencyNs: number, phasesNs: Float64Array, at: number): void;
+}

@@ -1,0 +1,97 @@
+import type { NandGeometry } from '@flashstack/nand-device';
+import { InputError, lookupStrategy } from '@flashstack/sim';
+import { checkSsdConfig } from './check-config.js';
+import type { SsdConfig } from './config.js';
+import { presets } from './presets/table.js';
+
+/** A scaled drive keeps at least so many blocks per plane, if need be by smaller blocks … */
+const WANTED_BLOCKS = 128;
+/** … and is refused below so many. */
+const LEAST_BLOCKS = 16;
+/** Blocks are not made smaller than this: the formulas for write amplification assume blocks that are not tiny. */
+const LEAST_SLOTS_PER_BLOCK = 64;
+
+/** How a preset is changed on the way. */
+export interface PresetOptions {
+  /** What the host may address, bytes. Default: the preset's own. See `scaleSsd`. */
+  readonly capacity?: number;
+  /** Presets to choose from. Default: those of the package. */
+  readonly table?: readonly SsdConfig[];
+}
+
+/**
+ * The configuration of a preset, scaled if wanted, and checked.
+ * @throws InputError `ERR_UNKNOWN_NAME` with the nearest known name; what `scaleSsd` and `checkSsdConfig` throw.
+ */
+export function resolvePreset(name: string, options: PresetOptions = {}): SsdConfig {
+  const preset = lookupStrategy(options.table ?? presets, name, 'device preset');
+  const config = options.capacity === undefined ? preset : scaleSsd(preset, options.capacity);
+  checkSsdConfig(config);
+  return config;
+}
+
+/**
+ * The same drive with another capacity: parallelism and over-provisioning stay, the number of blocks per plane changes.
+ * When fewer than 128 blocks per plane would be left, blocks are made smaller as well (halved, or divided by three),
+ * down to 64 slots: garbage collection needs a choice of victims.
+ * @throws InputError `ERR_SSD_CAPACITY` if the capacity is no positive number or too small for the drive's parallelism.
+ */
+export function scaleSsd(config: SsdConfig, capacityBytes: number): SsdConfig {
+  const { geometry } = config.nand;
+  const slots = Math.floor(capacityBytes / geometry.slotBytes);
+  if (!Number.isFinite(capacityBytes) || slots < 1) {
+    throw new InputError(
+      'ERR_SSD_CAPACITY',
+      `capacity: found ${capacityBytes}, expected at least one slot of ${geometry.slotBytes} bytes`,
+      'capacity',
+    );
+  }
+  const scaled = scaleGeometry(geometry, config.capacityBytes, slots * geometry.slotBytes);
+  return {
+    ...config,
+    capacityBytes: slots * geometry.slotBytes,
+    nand: { ...config.nand, geometry: scaled },
+  };
+}
+
+function scaleGeometry(geometry: NandGeometry, from: number, to: number): NandGeometry {
+  const planes = geometry.channels * geometry.ways * geometry.dies * geometry.planes;
+  const pageTotal = geometry.blocksPerPlane * geometry.pagesPerBlock;
+  const pagesPerPlane = Math.ceil(pageTotal * (to / from));
+  const slotsPerPage = geometry.pageBytes / geometry.slotBytes;
+  let pagesPerBlock = geometry.pagesPerBlock;
+  for (;;) {
+    if (Math.floor(pagesPerPlane / pagesPerBlock) >= WANTED_BLOCKS) break;
+    const smaller = shrink(geometry, pagesPerBlock);
+    if (smaller * slotsPerPage < LEAST_SLOTS_PER_BLOCK) break;
+    pagesPerBlock = smaller;
+  }
+  const blocksPerPlane = Math.ceil(pagesPerPlane / pagesPerBlock);
+  if (blocksPerPlane < LEAST_BLOCKS) {
+    const least = ((LEAST_BLOCKS * pagesPerBlock) / pageTotal) * from;
+    throw new InputError(
+      'ERR_SSD_CAPACITY',
+      `capacity of ${mib(to)} MiB is too small for ${planes} planes: ${blocksPerPlane} blocks per plane, expected at least ${LEAST_BLOCKS}. ` +
+        `Smallest possible here: ${mib(least)} MiB.`,
+      'capacity',
+    );
+  }
+  return { ...geometry, blocksPerPlane, pagesPerBlock };
+}
+
+/** The next smaller number of pages per block that keeps whole word lines, or 0. */
+function shrink(geometry: NandGeometry, pages: number): number {
+  const unit = geometry.cellBits;
+  // A page table of the user's own fits one number of pages only; the built-in orders have a period of four pages.
+  if (typeof geometry.pairing === 'object') return 0;
+  const multiple = geometry.pairing === 'simple' ? unit : 4;
+  for (const divisor of [2, 3]) {
+    const smaller = pages / divisor;
+    if (Number.isInteger(smaller) && smaller % multiple === 0) return smaller;
+  }
+  return 0;
+}
+
+function mib(bytes: number): number {
+  return Math.ceil(bytes / 2 ** 20);
+}

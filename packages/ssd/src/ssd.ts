@@ -1,0 +1,255 @@
+import {
+  type BlockDevice,
+  type BlockFeatures,
+  BlockOp,
+  type BlockRequest,
+  BlockStatus,
+  validateRequest,
+} from '@flashstack/block-device';
+import { RandomSource, SimulationError, type Simulator, type StatsRegistry } from '@flashstack/sim';
+import { checkSsdConfig } from './check-config.js';
+import type { SsdConfig } from './config.js';
+import { ContentPool } from './content-pool.js';
+import { RequestContents } from './contents.js';
+import { Controller, type HostPort } from './controller.js';
+import { FlashStack, type PreconditionState } from './flash-stack.js';
+import { registerFlashStats } from './flash-stats.js';
+import { PHASES } from './phases.js';
+import type { SsdProbe } from './probe.js';
+import { RangeLocks } from './range-locks.js';
+import { RequestQueues, RequestTable } from './request-table.js';
+import { type HostKind, SsdStats } from './stats.js';
+
+/** What a drive needs besides its configuration. */
+export interface SsdOptions {
+  /** Seed of the drive's own randomness (faults, sampling of victims, preconditioning). Default 1. */
+  readonly seed?: number;
+}
+
+const KIND_OF_OP: readonly HostKind[] = ['read', 'write', 'flush', 'discard', 'discard'];
+
+/**
+ * A solid-state drive: host interface, write buffer, FTL and flash in simulated time.
+ *
+ * FLUSH covers writes that had completed; of overlapping writes in flight the one submitted last wins (a write or
+ * discard that overlaps an earlier one waits for it); everything else may complete out of order.
+ */
+export class Ssd implements BlockDevice, HostPort {
+  readonly blockBytes: number;
+  readonly blockCount: number;
+  readonly features: BlockFeatures;
+  readonly config: SsdConfig;
+  readonly simulator: Simulator;
+  readonly stats: SsdStats = new SsdStats();
+  /** Array, schedulers and FTL. */
+  readonly flash: FlashStack;
+  /** Observes requests; null: nobody. */
+  probe: SsdProbe | null = null;
+  private readonly pool: ContentPool | null;
+  private readonly slotBlocks: number;
+  private readonly depth: number;
+  private table!: RequestTable;
+  private controller!: Controller;
+  private queues!: RequestQueues;
+  private locks!: RangeLocks;
+  private contents: RequestContents | null = null;
+  private inFlight = 0;
+  private powered = true;
+
+  /** @throws InputError if the configuration is impossible (see `checkSsdConfig`, and the checks of the FTL). */
+  constructor(simulator: Simulator, config: SsdConfig, options: SsdOptions = {}) {
+    checkSsdConfig(config);
+    this.config = config;
+    this.simulator = simulator;
+    this.blockBytes = config.blockBytes;
+    this.blockCount = config.capacityBytes / config.blockBytes;
+    this.slotBlocks = config.nand.geometry.slotBytes / config.blockBytes;
+    this.depth = config.queue.depth;
+    this.features = {
+      fua: true,
+      volatileCache: !config.powerLossProtection,
+      discard: true,
+      atomicBlocks: 1,
+      keeps: config.keeps,
+    };
+    this.pool = config.keeps === 'contents' ? new ContentPool(config.blockBytes, this.slotBlocks) : null;
+    this.flash = new FlashStack(simulator, config, new RandomSource(options.seed ?? 1));
+    this.reset();
+    this.flash.build(this.controller);
+    this.bind();
+  }
+
+  /** Requests submitted and not yet done. */
+  get requestsInFlight(): number {
+    return this.inFlight;
+  }
+
+  submit(request: BlockRequest): void {
+    validateRequest(this, request);
+    request.issuedNs = this.simulator.now;
+    if (!this.powered) {
+      request.status = BlockStatus.powerLost;
+      request.owner.ioDone(request);
+      return;
+    }
+    this.stats.submitted++;
+    this.inFlight++;
+    const h = this.enter(request);
+    if (changesData(request.op) && !this.locks.enter(h)) {
+      this.stats.counters.overlapWaits++;
+      return;
+    }
+    this.dispatch(h);
+  }
+
+  /** A request has left the controller. */
+  finished(h: number): void {
+    const { table, stats } = this;
+    const request = table.request[h];
+    const op = table.op[h];
+    const latencyNs = this.simulator.now - table.issuedNs[h];
+    const status = table.status[h];
+    const kind = KIND_OF_OP[op];
+    // Counted as cut already if the host has lost power meanwhile.
+    if (request !== null)
+      stats.kinds[kind].record(status, table.blocks[h] * this.blockBytes, latencyNs, table.phasesNs, h * PHASES);
+    if (this.probe !== null) this.probe.requestDone(kind, status, latencyNs, table.phasesNs, h * PHASES);
+    this.inFlight--;
+    if (changesData(op)) this.locks.leave(h);
+    table.release(h);
+    if (this.locks.held > 0) this.releaseHeld();
+    while (this.queues.length > 0 && this.controller.active < this.depth) this.controller.begin(this.queues.shift());
+    if (request === null) return;
+    request.status = status;
+    request.owner.ioDone(request);
+  }
+
+  /**
+   * Brings the drive into a state without simulated time passing. `none`: as new. `fill`: every slot written once, in
+   * order. `steady`: as after long uniformly random writing over the whole capacity. Nothing may be in flight; what was
+   * stored is lost. Statistics start again.
+   * @returns how it was done: analytically (from the stationary distribution) or by writing.
+   */
+  precondition(state: PreconditionState): 'none' | 'analytic' | 'written' {
+    if (this.inFlight > 0) {
+      throw new SimulationError('ERR_SSD_BUSY', `cannot precondition: ${this.inFlight} requests are in flight`);
+    }
+    this.reset();
+    const how = this.flash.precondition(state, this.controller);
+    this.bind();
+    this.resetStats();
+    return how;
+  }
+
+  /** Starts all counters of the drive again, from the present time. */
+  resetStats(): void {
+    this.stats.reset(this.simulator.now, this.inFlight);
+    this.flash.resetStats();
+    this.controller.timelines.busyNs.fill(0);
+  }
+
+  /** Registers `host.…`, `ssd.…`, `ftl.…`, `nand.…` and `channel.…`. */
+  registerStats(registry: StatsRegistry): void {
+    this.stats.register(registry, () => this.simulator.now);
+    registerFlashStats(
+      registry,
+      this.flash,
+      () => this.simulator.now,
+      () => this.stats.sinceNs,
+    );
+    const busy = (at: number): number => this.controller.timelines.busyNs[at];
+    const share = (ns: number, of: number): number => (of === 0 ? 0 : ns / of);
+    const elapsed = (): number => this.simulator.now - this.stats.sinceNs;
+    registry.gauge('link.read.busyFraction', () => share(busy(0), elapsed()));
+    registry.gauge('link.write.busyFraction', () => share(busy(1), elapsed()));
+    registry.gauge('firmware.busyFraction', () => share(busy(2), elapsed() * this.config.firmware.cores));
+  }
+
+  /**
+   * Checks that no request was lost.
+   * @throws SimulationError `ERR_SSD_LOST` if requests are in flight or the counts do not add up.
+   */
+  assertDrained(): void {
+    const { submitted, done, cut } = this.stats;
+    if (this.inFlight === 0 && submitted === done + cut) return;
+    throw new SimulationError(
+      'ERR_SSD_LOST',
+      `requests are missing at ${this.simulator.now} ns: ${submitted} submitted, ${done} done, ${cut} cut by power loss, ` +
+        `${this.inFlight} in flight (${this.controller.active} under way, ${this.queues.length} queued, ${this.locks.held} held back)`,
+    );
+  }
+
+  /**
+   * Power is lost now. Requests in flight are never given back. Without power-loss protection the write buffer, the
+   * mapping and unfinished flash work are lost; with it the drive finishes what it has taken on stored energy.
+   */
+  powerCut(): void {
+    if (!this.powered) return;
+    this.powered = false;
+    this.stats.cut += this.inFlight;
+    if (this.config.powerLossProtection) {
+      // The drive goes on with what it has taken, but nobody waits for it any more.
+      this.table.request.fill(null);
+      return;
+    }
+    this.controller.cut();
+    this.inFlight = 0;
+    this.flash.powerCut();
+  }
+
+  private enter(request: BlockRequest): number {
+    const { table } = this;
+    const h = table.acquire();
+    const { block, count } = request;
+    const first = this.slotBlocks === 1 ? block : Math.floor(block / this.slotBlocks);
+    const head = block - first * this.slotBlocks;
+    table.request[h] = request;
+    table.op[h] = request.op;
+    table.flags[h] = request.flags;
+    table.origin[h] = request.origin;
+    table.stream[h] = request.stream;
+    table.flow[h] = request.flow;
+    table.lpn[h] = first;
+    table.head[h] = head;
+    table.blocks[h] = count;
+    table.slots[h] = this.slotBlocks === 1 ? count : Math.ceil((head + count) / this.slotBlocks);
+    table.linkBytes[h] = count * this.blockBytes;
+    table.issuedNs[h] = this.simulator.now;
+    if (this.contents !== null && request.op === BlockOp.write) this.contents.capture(h);
+    return h;
+  }
+
+  private dispatch(h: number): void {
+    if (this.controller.active < this.depth && this.queues.length === 0) this.controller.begin(h);
+    else this.queues.push(this.table.flow[h], h);
+  }
+
+  private releaseHeld(): void {
+    for (let h = this.locks.nextRunnable(); h >= 0; h = this.locks.nextRunnable()) this.dispatch(h);
+  }
+
+  /** A controller in its state after power-on. */
+  private reset(): void {
+    this.table = new RequestTable();
+    this.queues = new RequestQueues(this.table, this.config.queue.queues);
+    this.locks = new RangeLocks(this.table);
+    this.controller = new Controller({
+      simulator: this.simulator,
+      config: this.config,
+      table: this.table,
+      port: this,
+      counters: this.stats.counters,
+    });
+  }
+
+  /** Connects the controller with the flash that has been made for it. */
+  private bind(): void {
+    const { flash, pool } = this;
+    this.contents = pool === null ? null : new RequestContents(pool, this.table, flash.array);
+    this.controller.attach(flash.ftl, flash.scheduler, this.contents);
+  }
+}
+
+function changesData(op: number): boolean {
+  return op === BlockOp.write || op === BlockOp.discard || op === BlockOp.writeZeroes;
+}

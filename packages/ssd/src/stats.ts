@@ -1,0 +1,114 @@
+import { Histogram, type StatsRegistry } from '@flashstack/sim';
+import { PhaseProfile, phaseNames } from './phases.js';
+
+/** Kinds of request that statistics tell apart; discards and write-zeroes count together. */
+export const hostKinds = ['read', 'write', 'discard', 'flush'] as const;
+/** One of {@link hostKinds}. */
+export type HostKind = (typeof hostKinds)[number];
+
+/** What happens inside the controller, as counts. */
+export class SsdCounters {
+  /** Slots of reads served from the write buffer. */
+  bufferReadHits = 0;
+  /** Slots overwritten in the buffer before they were programmed. */
+  bufferOverwrites = 0;
+  /** Writes that waited for room in the buffer. */
+  bufferFullWaits = 0;
+  /** Slots read because a write covered only part of them. */
+  readModifyWrites = 0;
+  /** Writes and discards that waited for an overlapping one. */
+  overlapWaits = 0;
+  /** Slots acknowledged from the buffer and then not programmed (drive worn out, old part unreadable). */
+  lostWrites = 0;
+}
+
+/** Requests of one kind, from submission to completion as the host sees it. */
+export class KindStats {
+  /** Done, with or without success. */
+  requests = 0;
+  failed = 0;
+  /** Bytes of requests done without failure. */
+  bytes = 0;
+  /** Of requests done without failure, ns. */
+  readonly latencyNs: Histogram = new Histogram();
+  readonly phases: PhaseProfile = new PhaseProfile();
+
+  /** Counts a request; only the latency of a successful one. */
+  record(status: number, bytes: number, latencyNs: number, phasesNs: Float64Array, at: number): void {
+    this.requests++;
+    if (status !== 0) {
+      this.failed++;
+      return;
+    }
+    this.bytes += bytes;
+    this.latencyNs.record(latencyNs);
+    this.phases.record(latencyNs, phasesNs, at);
+  }
+
+  reset(): void {
+    this.requests = 0;
+    this.failed = 0;
+    this.bytes = 0;
+    this.latencyNs.reset();
+    this.phases.reset();
+  }
+}
+
+/** Everything a drive counts at its host interface. */
+export class SsdStats {
+  readonly kinds: Readonly<Record<HostKind, KindStats>> = {
+    read: new KindStats(),
+    write: new KindStats(),
+    discard: new KindStats(),
+    flush: new KindStats(),
+  };
+  readonly counters: SsdCounters = new SsdCounters();
+  /** Requests submitted since the drive was made; `submitted` = requests of all kinds + in flight + cut. */
+  submitted = 0;
+  /** Requests that a power cut ended. */
+  cut = 0;
+  /** Start of counting, ns of simulated time. */
+  sinceNs = 0;
+
+  /** Starts counting again; what is in flight stays submitted. */
+  reset(nowNs: number, inFlight: number): void {
+    for (const kind of hostKinds) this.kinds[kind].reset();
+    Object.assign(this.counters, new SsdCounters());
+    this.submitted = inFlight;
+    this.cut = 0;
+    this.sinceNs = nowNs;
+  }
+
+  /** Requests that have ended. */
+  get done(): number {
+    let done = 0;
+    for (const kind of hostKinds) done += this.kinds[kind].requests;
+    return done;
+  }
+
+  /**
+   * Registers `host.{kind}.{requests,bytes,failed}`, latencies, rates over the time since `sinceNs`, phase means of all
+   * requests and of the slowest thousandth, and the controller's counters as `ssd.{counter}`.
+   */
+  register(registry: StatsRegistry, now: () => number): void {
+    const layer = registry.layer('host');
+    for (const kind of hostKinds) {
+      const stats = this.kinds[kind];
+      layer.gauge(`${kind}.requests`, () => stats.requests);
+      layer.gauge(`${kind}.bytes`, () => stats.bytes);
+      layer.gauge(`${kind}.failed`, () => stats.failed);
+      layer.histogram(`${kind}.latencyNs`, stats.latencyNs);
+      const perSecond = (value: number): number => {
+        const elapsed = now() - this.sinceNs;
+        return elapsed === 0 ? 0 : value / (elapsed / 1e9);
+      };
+      layer.gauge(`${kind}.iops`, () => perSecond(stats.requests - stats.failed));
+      layer.gauge(`${kind}.bytesPerSecond`, () => perSecond(stats.bytes));
+      for (const phase of phaseNames) {
+        layer.gauge(`${kind}.phaseNs.${phase}`, () => stats.phases.slowest(1)[phase]);
+        layer.gauge(`${kind}.slowest.phaseNs.${phase}`, () => stats.phases.slowest(0.001)[phase]);
+      }
+    }
+    registry.layer('ssd').counters(this.counters);
+  }
+}
