@@ -107,10 +107,8 @@ export class Controller implements FtlClient, EventTarget {
     this.buffered = buffer !== null;
     this.early = buffer?.earlyCompletion ?? false;
     this.buffer = new WriteBuffer(buffer?.slots ?? Number.POSITIVE_INFINITY);
-    const units = geometry.channels * geometry.ways * geometry.dies * geometry.planes;
-    const unitSlots = programSlots(config) / geometry.planes;
     const limit = buffer?.inFlightSlots ?? 0;
-    this.inFlightLimit = buffer === null ? Number.POSITIVE_INFINITY : limit > 0 ? limit : 2 * units * unitSlots;
+    this.inFlightLimit = buffer === null ? Number.POSITIVE_INFINITY : limit > 0 ? limit : 2 * openSlots(config);
     this.highSlots = buffer?.drain === 'watermark' ? Math.floor(buffer.slots * buffer.highWatermark) : 0;
     this.lowSlots = buffer?.drain === 'watermark' ? Math.floor(buffer.slots * buffer.lowWatermark) : 0;
     this.padded = programSlots(config) > 1;
@@ -814,10 +812,19 @@ export class Controller implements FtlClient, EventTarget {
   }
 }
 
-/** Slots that one program command of a whole die writes. */
+/** Slots that may wait for their program units in all frontiers of one stream. */
+export function openSlots(config: SsdConfig): number {
+  const { channels, ways, dies, planes } = config.nand.geometry;
+  const { domain = 'unit' } = config.ftl;
+  const frontiers = channels * ways * dies * (domain === 'unit' ? planes : 1);
+  return frontiers * programSlots(config);
+}
+
+/** Slots that one program command writes. */
 export function programSlots(config: SsdConfig): number {
   const { geometry, features } = config.nand;
+  const { domain = 'unit', multiPlane = true } = config.ftl;
   const pages = geometry.programUnit === 'wordline' ? geometry.cellBits : 1;
-  const planes = features.multiPlane ? geometry.planes : 1;
+  const planes = features.multiPlane && multiPlane && domain !== 'unit' ? geometry.planes : 1;
   return (geometry.pageBytes / geometry.slotBytes) * pages * planes;
 }

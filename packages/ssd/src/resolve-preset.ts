@@ -15,6 +15,8 @@ const LEAST_SLOTS_PER_BLOCK = 64;
 export interface PresetOptions {
   /** What the host may address, bytes. Default: the preset's own. See `scaleSsd`. */
   readonly capacity?: number;
+  /** Spare space as a share of the capacity. Default: the preset's. */
+  readonly overProvisioning?: number;
   /** Presets to choose from. Default: those of the package. */
   readonly table?: readonly SsdConfig[];
 }
@@ -25,19 +27,32 @@ export interface PresetOptions {
  */
 export function resolvePreset(name: string, options: PresetOptions = {}): SsdConfig {
   const preset = lookupStrategy(options.table ?? presets, name, 'device preset');
-  const config = options.capacity === undefined ? preset : scaleSsd(preset, options.capacity);
+  const { capacity, overProvisioning } = options;
+  const unchanged = capacity === undefined && overProvisioning === undefined;
+  const config = unchanged ? preset : scaleSsd(preset, capacity ?? preset.capacityBytes, overProvisioning);
   checkSsdConfig(config);
   return config;
 }
 
 /**
- * The same drive with another capacity: parallelism and over-provisioning stay, the number of blocks per plane changes.
+ * The same drive with another capacity: parallelism and over-provisioning (unless given) stay, the number of blocks per
+ * plane changes.
  * When fewer than 128 blocks per plane would be left, blocks are made smaller as well (halved, or divided by three),
  * down to 64 slots: garbage collection needs a choice of victims.
  * @throws InputError `ERR_SSD_CAPACITY` if the capacity is no positive number or too small for the drive's parallelism.
  */
-export function scaleSsd(config: SsdConfig, capacityBytes: number): SsdConfig {
+export function scaleSsd(config: SsdConfig, capacityBytes: number, overProvisioning?: number): SsdConfig {
   const { geometry } = config.nand;
+  const planes = geometry.channels * geometry.ways * geometry.dies * geometry.planes;
+  const rawBytes = planes * geometry.blocksPerPlane * geometry.pagesPerBlock * geometry.pageBytes;
+  const spare = overProvisioning ?? rawBytes / config.capacityBytes - 1;
+  if (!Number.isFinite(spare) || spare < 0) {
+    throw new InputError(
+      'ERR_SSD_CAPACITY',
+      `overProvisioning: found ${spare}, expected a share of the capacity of at least 0`,
+      'overProvisioning',
+    );
+  }
   const slots = Math.floor(capacityBytes / geometry.slotBytes);
   if (!Number.isFinite(capacityBytes) || slots < 1) {
     throw new InputError(
@@ -46,7 +61,7 @@ export function scaleSsd(config: SsdConfig, capacityBytes: number): SsdConfig {
       'capacity',
     );
   }
-  const scaled = scaleGeometry(geometry, config.capacityBytes, slots * geometry.slotBytes);
+  const scaled = scaleGeometry(geometry, slots * geometry.slotBytes, spare);
   return {
     ...config,
     capacityBytes: slots * geometry.slotBytes,
@@ -54,10 +69,9 @@ export function scaleSsd(config: SsdConfig, capacityBytes: number): SsdConfig {
   };
 }
 
-function scaleGeometry(geometry: NandGeometry, from: number, to: number): NandGeometry {
+function scaleGeometry(geometry: NandGeometry, capacityBytes: number, spare: number): NandGeometry {
   const planes = geometry.channels * geometry.ways * geometry.dies * geometry.planes;
-  const pageTotal = geometry.blocksPerPlane * geometry.pagesPerBlock;
-  const pagesPerPlane = Math.ceil(pageTotal * (to / from));
+  const pagesPerPlane = Math.ceil((capacityBytes * (1 + spare)) / geometry.pageBytes / planes);
   const slotsPerPage = geometry.pageBytes / geometry.slotBytes;
   let pagesPerBlock = geometry.pagesPerBlock;
   for (;;) {
@@ -68,10 +82,10 @@ function scaleGeometry(geometry: NandGeometry, from: number, to: number): NandGe
   }
   const blocksPerPlane = Math.ceil(pagesPerPlane / pagesPerBlock);
   if (blocksPerPlane < LEAST_BLOCKS) {
-    const least = ((LEAST_BLOCKS * pagesPerBlock) / pageTotal) * from;
+    const least = (LEAST_BLOCKS * pagesPerBlock * geometry.pageBytes * planes) / (1 + spare);
     throw new InputError(
       'ERR_SSD_CAPACITY',
-      `capacity of ${mib(to)} MiB is too small for ${planes} planes: ${blocksPerPlane} blocks per plane, expected at least ${LEAST_BLOCKS}. ` +
+      `capacity of ${mib(capacityBytes)} MiB is too small for ${planes} planes: ${blocksPerPlane} blocks per plane, expected at least ${LEAST_BLOCKS}. ` +
         `Smallest possible here: ${mib(least)} MiB.`,
       'capacity',
     );

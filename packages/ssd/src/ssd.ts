@@ -148,7 +148,7 @@ export class Ssd implements BlockDevice, HostPort {
     this.controller.timelines.busyNs.fill(0);
   }
 
-  /** Registers `host.…`, `ssd.…`, `ftl.…`, `nand.…` and `channel.…`. */
+  /** Registers `ssd.…`, `ftl.…`, `nand.…`, `channel.…`, `link.…` and `firmware.…`. */
   registerStats(registry: StatsRegistry): void {
     this.stats.register(registry, () => this.simulator.now);
     registerFlashStats(

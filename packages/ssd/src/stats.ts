@@ -87,11 +87,12 @@ export class SsdStats {
   }
 
   /**
-   * Registers `host.{kind}.{requests,bytes,failed}`, latencies, rates over the time since `sinceNs`, phase means of all
-   * requests and of the slowest thousandth, and the controller's counters as `ssd.{counter}`.
+   * Registers for each kind `ssd.{kind}.{requests,bytes,failed,iops,bytesPerSecond}`, latencies, mean phases of all
+   * requests and of the slowest thousandth, and the controller's counters as `ssd.{counter}`. Rates are over the time
+   * since `sinceNs`.
    */
   register(registry: StatsRegistry, now: () => number): void {
-    const layer = registry.layer('host');
+    const layer = registry.layer('ssd');
     for (const kind of hostKinds) {
       const stats = this.kinds[kind];
       layer.gauge(`${kind}.requests`, () => stats.requests);
@@ -109,6 +110,6 @@ export class SsdStats {
         layer.gauge(`${kind}.slowest.phaseNs.${phase}`, () => stats.phases.slowest(0.001)[phase]);
       }
     }
-    registry.layer('ssd').counters(this.counters);
+    layer.counters(this.counters);
   }
 }

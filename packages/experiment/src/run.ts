@@ -1,0 +1,151 @@
+import { lookupStrategy, RandomSource, SimulationError, Simulator, StatsRegistry } from '@flashstack/sim';
+import { Ssd, type SsdConfig } from '@flashstack/ssd';
+import { type OperationSource, Replay, syntheticKinds } from '@flashstack/workloads';
+import { analyse } from './analysis.js';
+import { canonicalJson } from './canonical-json.js';
+import { resolveDevice, resolveSpec } from './resolve-spec.js';
+import { type ExperimentResult, RESULT_SCHEMA } from './result.js';
+import { DriveSampler } from './sampler.js';
+import { sha256 } from './sha256.js';
+import type { ExperimentSpec, ResolvedSpec } from './spec.js';
+
+/** Requests between two looks at the world outside. */
+const DEFAULT_SLICE = 20_000;
+
+/** How far a run is. */
+export interface ExperimentProgress {
+  /** `prepare`: preconditioning is about to begin; `run`: requests are being replayed. */
+  readonly phase: 'prepare' | 'run';
+  readonly requests: number;
+  /** Requests of all passes, −1 if unknown. */
+  readonly of: number;
+  /** Simulated time since the start of the replay, ns. */
+  readonly simulatedNs: number;
+}
+
+/** Reads the machine's clocks. Absent where there is none, such as in a browser. */
+export interface RunClock {
+  /** CPU time of the process so far, seconds. */
+  cpuSeconds(): number;
+  /** Largest resident memory of the process so far, bytes. */
+  maxRssBytes(): number;
+}
+
+/** What an experiment gets from outside. None of it changes the result, except `source`. */
+export interface ExperimentEnvironment {
+  /** Operations of a workload of kind `given`. */
+  readonly source?: OperationSource;
+  /** Makes the `run.` group of metrics. */
+  readonly clock?: RunClock;
+  /** Versions to name in the result. */
+  readonly versions?: Readonly<Record<string, string>>;
+  /** Called before preconditioning and after every slice of requests; may wait. */
+  readonly progress?: (progress: ExperimentProgress) => void | Promise<void>;
+  /** Asked after every slice: true ends the run with a partial result. */
+  readonly cancelled?: () => boolean;
+  /** Requests per slice. Default 20,000. */
+  readonly sliceRequests?: number;
+}
+
+/** A spec with its hash. */
+export interface HashedSpec {
+  readonly spec: ResolvedSpec;
+  /** SHA-256 of the spec as canonical JSON. */
+  readonly specHash: string;
+}
+
+/** Resolves a spec and hashes it. @throws InputError as `resolveSpec` and `canonicalJson`. */
+export function hashSpec(spec: ExperimentSpec, source: OperationSource | null = null): HashedSpec {
+  const resolved = resolveSpec(spec, source);
+  return { spec: resolved, specHash: sha256(canonicalJson(resolved)) };
+}
+
+/**
+ * Runs one stack under one workload and returns one self-describing result. Everything but the `run.` metrics follows
+ * from the spec, the seed and the operations given.
+ * @throws InputError for a spec that is wrong, ReplayError for a workload that does not fit the drive, SimulationError
+ * if requests are lost.
+ */
+export async function runExperiment(
+  spec: ExperimentSpec,
+  environment: ExperimentEnvironment = {},
+): Promise<ExperimentResult> {
+  const { source: given = null, clock, progress, cancelled, sliceRequests = DEFAULT_SLICE } = environment;
+  const { spec: resolved, specHash } = hashSpec(spec, given);
+  const config = resolveDevice(spec);
+  const simulator = new Simulator();
+  const ssd = new Ssd(simulator, config, { seed: resolved.seed });
+  const source = given ?? generate(resolved, config);
+  const { seed, loop, repeat, address, verify } = resolved;
+  const replay = new Replay(simulator, ssd, source, { seed, loop, repeat, address, verify });
+
+  const preparedFrom = clock?.cpuSeconds() ?? 0;
+  await progress?.({ phase: 'prepare', requests: 0, of: replay.total, simulatedNs: 0 });
+  const preconditioned = ssd.precondition(resolved.precondition);
+  const runFrom = clock?.cpuSeconds() ?? 0;
+
+  const registry = new StatsRegistry();
+  const sampler = new DriveSampler(ssd);
+  sampler.register(registry);
+  replay.stats.register(registry.layer('host'));
+  ssd.registerStats(registry);
+  registry.gauge('sim.elapsedNs', () => simulator.now);
+  registry.gauge('sim.events', () => simulator.events);
+
+  let stopped = false;
+  while (!replay.advance(sliceRequests)) {
+    const done = replay.stats.completed + replay.stats.failed;
+    await progress?.({ phase: 'run', requests: done, of: replay.total, simulatedNs: simulator.now });
+    if (cancelled?.() === true && !stopped) {
+      stopped = true;
+      replay.stop();
+    }
+  }
+  sampler.finish();
+  checkConservation(replay, ssd);
+  const requests = replay.stats.completed + replay.stats.failed;
+  const metrics = registry.read();
+  const result: ExperimentResult = {
+    schema: RESULT_SCHEMA,
+    spec: resolved,
+    specHash,
+    seed,
+    versions: environment.versions ?? {},
+    partial: stopped ? { atNs: simulator.now, requests, of: replay.total } : null,
+    preconditioned,
+    metrics,
+    histograms: Object.fromEntries([...registry.histograms].map(([name, value]) => [name, value.toRecord()])),
+    series: Object.fromEntries([...registry.allSeries].map(([name, value]) => [name, value.toRecord()])),
+    analysis: analyse(metrics, config, sampler, stopped),
+  };
+  if (clock === undefined) return result;
+  const cpuSeconds = clock.cpuSeconds() - runFrom;
+  return {
+    ...result,
+    metrics: {
+      ...metrics,
+      'run.cpuSeconds': cpuSeconds,
+      'run.prepareCpuSeconds': runFrom - preparedFrom,
+      'run.requestsPerCpuSecond': cpuSeconds > 0 ? requests / cpuSeconds : 0,
+      'run.maxRssBytes': clock.maxRssBytes(),
+    },
+  };
+}
+
+function generate(spec: ResolvedSpec, config: SsdConfig): OperationSource {
+  const { workload } = spec;
+  if (!('parameters' in workload)) throw new SimulationError('ERR_SPEC_SOURCE', 'no operations were given');
+  const kind = lookupStrategy(syntheticKinds, workload.kind, 'workload');
+  return kind.create(workload.parameters)(config.capacityBytes, new RandomSource(spec.seed));
+}
+
+/** No request may be lost, by the workload's count and by the drive's. */
+function checkConservation(replay: Replay, ssd: Ssd): void {
+  ssd.assertDrained();
+  const { issued, completed, failed } = replay.stats;
+  if (issued === completed + failed) return;
+  throw new SimulationError(
+    'ERR_EXPERIMENT_LOST',
+    `requests are missing: ${issued} issued, ${completed} completed, ${failed} failed`,
+  );
+}

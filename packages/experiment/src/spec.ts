@@ -1,0 +1,69 @@
+import type { PreconditionState, SsdConfig } from '@flashstack/ssd';
+import type { AddressPolicy, ReplayLoop } from '@flashstack/workloads';
+
+/** The drive of an experiment. */
+export interface DeviceSpec {
+  /** Name of a preset; this or `config`. */
+  readonly preset?: string;
+  /** A whole configuration of one's own. */
+  readonly config?: SsdConfig;
+  /** Scale the drive to what the host may address, bytes. */
+  readonly capacityBytes?: number;
+  /** Spare space as a share of what the host may address, instead of the preset's. */
+  readonly overProvisioning?: number;
+  /** Single values by path, such as `{ 'ftl.victim': 'fifo', 'nand.timing.eraseNs': 2000000 }`. */
+  readonly overrides?: Readonly<Record<string, unknown>>;
+}
+
+/** Requests made by a generator, or given from outside (a trace). */
+export type WorkloadSpec =
+  | {
+      /** Name of a synthetic workload: `sequential`, `random`, `zipf`, `pareto`, `hot-cold`. */
+      readonly kind: string;
+      /** Its parameters by name; see `syntheticKinds`. */
+      readonly parameters?: Readonly<Record<string, number | string | boolean>>;
+    }
+  | {
+      /** The operations come from the environment. */
+      readonly kind: 'given';
+      /** Shown in reports, such as the name of the trace. */
+      readonly name: string;
+    };
+
+/** One experiment as plain data: a stack, a workload, and how they are brought together. */
+export interface ExperimentSpec {
+  /** A preset's name, or more about the drive. */
+  readonly device: string | DeviceSpec;
+  readonly workload: WorkloadSpec;
+  /** Seed of all randomness. Default 1. */
+  readonly seed?: number;
+  /** Default: the preset's. */
+  readonly scheduler?: 'timeline' | 'event';
+  /** State of the drive before the run. Default `none`. */
+  readonly precondition?: PreconditionState;
+  /** Default: closed, 32 in flight. */
+  readonly loop?: ReplayLoop;
+  /** Addresses beyond the drive. Default `fail`. */
+  readonly address?: AddressPolicy;
+  /** Passes over the workload. Default 1. */
+  readonly repeat?: number;
+  /** Compare what is read with what was written; needs `keeps: 'contents'`. Default false. */
+  readonly verify?: boolean;
+}
+
+/** The workload of a resolved spec: enough to tell whether two runs had the same operations. */
+export type ResolvedWorkload =
+  | { readonly kind: string; readonly parameters: Readonly<Record<string, number | string | boolean>> }
+  | { readonly kind: 'given'; readonly name: string; readonly requests: number; readonly digest: string };
+
+/** A spec with every default filled in and the preset replaced by its values: what a result is hashed by. */
+export interface ResolvedSpec {
+  readonly device: Omit<SsdConfig, 'summary' | 'sources' | 'figures'>;
+  readonly workload: ResolvedWorkload;
+  readonly seed: number;
+  readonly precondition: PreconditionState;
+  readonly loop: ReplayLoop;
+  readonly address: AddressPolicy;
+  readonly repeat: number;
+  readonly verify: boolean;
+}
