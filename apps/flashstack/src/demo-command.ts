@@ -1,0 +1,123 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BlockOp } from '@flashstack/block-device';
+import type { Trace } from '@flashstack/workloads';
+import { openTrace } from '@flashstack/workloads/node';
+import { ExitCode } from './exit-code.js';
+import { Interrupt } from './interrupt.js';
+import { parseWhole } from './options.js';
+import { type Run, runOnDevice } from './run.js';
+import type { Session } from './session.js';
+import { waits } from './summary.js';
+import { type Style, table, wrap } from './terminal.js';
+
+const LIMIT = 80;
+const DRIVES = ['generic-tlc-nvme', 'sata-840-pro-class'];
+const TRACES = ['sqlite-delete.msr.csv.gz', 'postgres.msr.csv.gz'];
+const CAPACITY = 4 * 2 ** 30;
+/** The drives receive so many times their capacity, long after garbage collection has begun. */
+const DRIVE_WRITES = 2;
+const DEPTH = 32;
+
+/** `flashstack demo`, the main job of `npm start`: two recorded traces on two drives, compared. Returns the exit code. */
+export async function runDemo(traces: URL, flags: { readonly seed: string }, session: Session): Promise<number> {
+  const seed = parseWhole('--seed', flags.seed, 0);
+  const interrupt = new Interrupt(session.host);
+  try {
+    const files = TRACES.map((name) => fileURLToPath(new URL(name, traces)));
+    const runs: Run[] = [];
+    for (const file of files) {
+      const { trace } = await openTrace(file);
+      for (const device of DRIVES) {
+        interrupt.throwIfRequested();
+        const run = await runOnDevice(
+          {
+            device,
+            capacity: CAPACITY,
+            scheduler: undefined,
+            loop: { kind: 'closed', depth: DEPTH },
+            address: 'wrap',
+            repeat: repeats(trace),
+            precondition: 'steady',
+            seed,
+            trace,
+          },
+          session,
+          interrupt,
+        );
+        session.note('cpu', run.cost);
+        runs.push(run);
+        if (run.summary.interruptedNs !== null) break;
+      }
+      if (interrupt.requested) break;
+    }
+    session.print(render(runs, seed, files[0], session.style));
+    if (interrupt.requested) return ExitCode.interrupted;
+    return runs.some((run) => run.summary.failed > 0) ? ExitCode.no : ExitCode.done;
+  } finally {
+    interrupt.release();
+  }
+}
+
+/** Passes over the trace until it has written the drive often enough. */
+function repeats(trace: Trace): number {
+  return Math.ceil((DRIVE_WRITES * CAPACITY) / trace.totals(BlockOp.write).bytes);
+}
+
+function render(runs: readonly Run[], seed: number, trace: string, style: Style): string {
+  const { numbers } = style;
+  const state = `${numbers.bytes(CAPACITY)} drives in steady state, ${DEPTH} requests in flight, seed ${seed}`;
+  const title = 'Recorded traces on simulated drives';
+  const lines = [
+    style.tone('strong', title),
+    style.tone('dim', `${state}; each received ${DRIVE_WRITES} × its capacity`),
+    '',
+  ];
+  lines.push(...comparison(runs, style), '', style.tone('dim', 'what the slowest 0.1 % of the requests waited for'));
+  lines.push(...reasons(runs, style), '', style.tone('dim', 'where to go on'), ...further(trace, style));
+  return `${lines.join('\n')}\n`;
+}
+
+function comparison(runs: readonly Run[], style: Style): string[] {
+  const { numbers } = style;
+  const rows = runs.map(({ summary, metrics }, i) => {
+    const first = i === 0 || runs[i - 1].summary.workload !== summary.workload;
+    const write = summary.rows.find((row) => row.name === 'write');
+    const latencies =
+      write === undefined ? [] : [write.p50Ns, write.p99Ns, write.p999Ns].map((ns) => numbers.microseconds(ns));
+    const rate = summary.rows.reduce((sum, row) => sum + row.bytesPerSecond, 0);
+    return [
+      first ? summary.workload : '',
+      summary.device,
+      numbers.short(rate / 1e6),
+      ...latencies,
+      style.tone('strong', summary.waf.toFixed(2)),
+      numbers.count(metrics['ftl.gc.erases']),
+    ];
+  });
+  const head = ['trace', 'drive', 'MB/s', 'p50', 'p99', 'p99.9', 'WAF', 'GC erases'];
+  const lines = table([head, ...rows], 'llrrrrrr');
+  const end = lines[0].lastIndexOf('p99.9') + 'p99.9'.length;
+  return [style.tone('dim', 'write latency, µs'.padStart(end)), style.tone('dim', lines[0]), ...lines.slice(1)];
+}
+
+function reasons(runs: readonly Run[], style: Style): string[] {
+  return runs.flatMap(({ summary }) => {
+    const lines = wrap(`${summary.workload} on ${summary.device}: ${waits(summary.slowest, style)}`, LIMIT - 2);
+    return lines.map((line, i) => (i === 0 ? `  ${line}` : `    ${line}`));
+  });
+}
+
+function further(trace: string, style: Style): string[] {
+  const path = relative('', trace);
+  const rows = [
+    ['all drives', 'npm run -s flashstack -- devices'],
+    ['one run, explained', `npm run -s flashstack -- replay ${path} \\`],
+    ['', '  --device emmc-5.0 --capacity 4GiB --precondition steady --repeat 20'],
+    ['the packages', 'docs/packages/'],
+    ['why to trust it', 'docs/validation/'],
+  ];
+  return table(rows, 'll').map((line) =>
+    `  ${line}`.replace(/(npm run.*|docs\/.*|--device.*)$/, (text) => style.tone('path', text)),
+  );
+}

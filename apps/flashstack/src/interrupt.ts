@@ -1,0 +1,37 @@
+import type { Host } from './terminal.js';
+
+/** Thrown where there is nothing yet that could be kept. */
+export class InterruptedError extends Error {
+  constructor() {
+    super('interrupted before anything was simulated');
+    this.name = 'InterruptedError';
+  }
+}
+
+/**
+ * Ctrl-C: the first asks the run to stop and keep what it has; after it the usual behaviour is back, so that a second
+ * one ends the process at once, without writing.
+ */
+export class Interrupt {
+  /** True after Ctrl-C. */
+  requested = false;
+  /** Takes the signal handler away. */
+  readonly release: () => void;
+
+  constructor(host: Host) {
+    this.release = host.onInterrupt(() => {
+      this.requested = true;
+      this.release();
+    });
+  }
+
+  /** @throws InterruptedError after Ctrl-C. */
+  throwIfRequested(): void {
+    if (this.requested) throw new InterruptedError();
+  }
+
+  /** Lets the event loop turn once, so that a pending signal is seen. */
+  async yield(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}

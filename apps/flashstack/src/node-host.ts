@@ -1,0 +1,48 @@
+import { writeSync } from 'node:fs';
+import type { Host, Output } from './terminal.js';
+
+/** The machine that this process runs on. */
+export function nodeHost(): Host {
+  return {
+    env: process.env,
+    stdout: output(1, process.stdout.isTTY === true),
+    stderr: output(2, process.stderr.isTTY === true),
+    nowMs: () => performance.now(),
+    cpuSeconds: () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    },
+    maxRssBytes: () => process.resourceUsage().maxRSS * 1024,
+    onInterrupt: (callback) => {
+      process.on('SIGINT', callback);
+      process.on('SIGTERM', callback);
+      return () => {
+        process.off('SIGINT', callback);
+        process.off('SIGTERM', callback);
+      };
+    },
+  };
+}
+
+/** Writes at once and in order, so that nothing is lost when the process ends; a closed pipe ends it quietly. */
+function output(file: number, isTerminal: boolean): Output {
+  return {
+    isTerminal,
+    write(text: string): void {
+      const bytes = new TextEncoder().encode(text);
+      for (let at = 0; at < bytes.length; ) at += writeSome(file, bytes.subarray(at));
+    },
+  };
+}
+
+function writeSome(file: number, bytes: Uint8Array): number {
+  try {
+    return writeSync(file, bytes);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    // A full pipe whose reader is slow: try again.
+    if (code === 'EAGAIN') return 0;
+    if (code === 'EPIPE') process.exit(0);
+    throw error;
+  }
+}

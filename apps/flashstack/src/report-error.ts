@@ -1,0 +1,82 @@
+import { InputError, SimulationError } from '@flashstack/sim';
+import { TraceError, type TracePosition } from '@flashstack/workloads';
+import { CommanderError } from 'commander';
+import { ExitCode } from './exit-code.js';
+import { type Style, wrap } from './terminal.js';
+
+const LIMIT = 80;
+const INDENT = 3;
+const SHOWN = LIMIT - INDENT;
+
+/** A failure of the machine that flashstack runs on: a full disk, a file that cannot be written. */
+export class HostError extends Error {
+  /** What to do about it. */
+  readonly hints: readonly string[];
+
+  constructor(message: string, hints: readonly string[] = []) {
+    super(message);
+    this.name = 'HostError';
+    this.hints = hints;
+  }
+}
+
+/** An input error with what to do about it, for the command line's own options. */
+export class UsageError extends InputError {
+  readonly hints: readonly string[];
+
+  constructor(message: string, hints: readonly string[] = []) {
+    super('ERR_USAGE', message);
+    this.name = 'UsageError';
+    this.hints = hints;
+  }
+}
+
+/** The exit code that belongs to an error. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
+  if (error instanceof TraceError && error.code === 'ERR_TRACE_UNREADABLE') return ExitCode.usage;
+  if (error instanceof InputError) return ExitCode.usage;
+  if (error instanceof RangeError && 'code' in error) return ExitCode.usage;
+  return ExitCode.failure;
+}
+
+/** An error as one paragraph without a stack trace: what is wrong, where, and what to do. */
+export function describeError(error: unknown, style: Style): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [headline, ...more] = message.split('\n');
+  const known = error instanceof InputError || error instanceof HostError || error instanceof CommanderError;
+  const lines = wrap(`error: ${lowerFirst(headline)}`, SHOWN);
+  const text = lines.map((line, index) => (index === 0 ? line : `${' '.repeat(INDENT)}${line.trimStart()}`));
+  text[0] = text[0].replace(/^error/, style.tone('bad', 'error'));
+  if (error instanceof TraceError && error.position !== null) text.push(...excerpt(error.position, style));
+  for (const hint of [...more, ...hintsOf(error)]) text.push(...indented(hint));
+  if (!known && !(error instanceof SimulationError)) {
+    text.push(...indented('This is a defect of flashstack. --debug shows where it happened.'));
+  }
+  return `${style.plain(text.join('\n'))}\n`;
+}
+
+function hintsOf(error: unknown): readonly string[] {
+  if (error instanceof TraceError || error instanceof HostError || error instanceof UsageError) return error.hints;
+  return [];
+}
+
+function indented(text: string): string[] {
+  return wrap(text, SHOWN).map((line) => ' '.repeat(INDENT) + line);
+}
+
+/** The offending line with the field in bold and a caret under it; a long line is cut around the field. */
+function excerpt(position: TracePosition, style: Style): string[] {
+  const start = position.to <= SHOWN ? 0 : Math.max(0, position.from - 20);
+  const shown = position.text.slice(start, start + SHOWN);
+  const from = position.from - 1 - start;
+  const to = Math.min(shown.length, position.to - start);
+  const line = `${shown.slice(0, from)}${style.tone('strong', shown.slice(from, to))}${shown.slice(to)}`;
+  const caret = `${' '.repeat(from)}${style.tone('bad', '^'.repeat(Math.max(1, to - from)))}`;
+  return [' '.repeat(INDENT) + line, ' '.repeat(INDENT) + caret];
+}
+
+/** Messages of the packages begin with a capital; after `error:` they go on in small letters, names excepted. */
+function lowerFirst(text: string): string {
+  return /^[A-Z][a-z]+ /.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
+}

@@ -1,0 +1,109 @@
+import type { ExperimentResult } from '@flashstack/experiment';
+import { type PhaseName, phaseNames } from '@flashstack/ssd';
+import { requestKinds } from '@flashstack/workloads';
+import { Numbers } from './numbers.js';
+import type { Part, Summary, SummaryRow } from './summary.js';
+import type { Tone } from './terminal.js';
+
+type Metrics = Readonly<Record<string, number>>;
+type Cause = ExperimentResult['analysis']['programs'][number]['cause'];
+
+const causes: Readonly<Record<Cause, readonly [label: string, tone: Tone]>> = {
+  host: ['host', 'hostData'],
+  gc: ['GC', 'gc'],
+  wearLevelling: ['wear levelling', 'gc'],
+  refresh: ['refresh', 'gc'],
+  retirement: ['bad blocks', 'gc'],
+  trimMap: ['map', 'mapping'],
+  padding: ['pad', 'padding'],
+  reprogrammed: ['reprogrammed', 'padding'],
+};
+const BEYOND = 10;
+// Notes are sentences of the summary: the style's characters are put in when it is printed.
+const numbers = new Numbers(false);
+
+/** What a summary shows, out of a result. */
+export function summaryOf(result: ExperimentResult, device: string): Summary {
+  const { metrics, analysis, partial, spec } = result;
+  const slotBytes = spec.device.nand.geometry.slotBytes;
+  const written = analysis.programs.map(({ cause, slots }): Part => {
+    const [label, tone] = causes[cause];
+    return { label, tone, amount: slots * slotBytes };
+  });
+  const slowestKind = metrics['host.write.requests'] > 0 ? 'write' : 'read';
+  return {
+    workload: 'name' in spec.workload ? spec.workload.name : spec.workload.kind,
+    device,
+    seed: result.seed,
+    specHash: result.specHash,
+    headline: analysis.headline,
+    rows: requestKinds.filter((kind) => metrics[`host.${kind}.requests`] > 0).map((kind) => rowOf(kind, metrics)),
+    waf: metrics['host.write.bytes'] > 0 ? metrics['ftl.waf'] : Number.NaN,
+    receivedBytes: metrics['host.write.bytes'],
+    programmedBytes: written.reduce((sum, part) => sum + part.amount, 0),
+    written,
+    slowest: slowestParts(slowestKind, metrics),
+    slowestKind,
+    notes: notesOf(result),
+    files: [],
+    issued: metrics['host.issued'],
+    completed: metrics['host.completed'],
+    failed: metrics['host.failed'],
+    interruptedNs: partial === null ? null : partial.atNs,
+  };
+}
+
+function rowOf(kind: string, metrics: Metrics): SummaryRow {
+  const of = (name: string): number => metrics[`host.${kind}.${name}`];
+  // With fewer than ten samples beyond it a percentile says nothing: it is shown as unknown.
+  const percentile = (name: string, beyond: number): number =>
+    of('requests') * beyond < BEYOND ? Number.NaN : of(`latencyNs.${name}`);
+  return {
+    name: kind,
+    requests: of('requests'),
+    bytesPerSecond: of('bytesPerSecond'),
+    iops: of('iops'),
+    meanNs: of('latencyNs.mean'),
+    p50Ns: percentile('p50', 0.5),
+    p99Ns: percentile('p99', 0.01),
+    p999Ns: percentile('p999', 0.001),
+    maxNs: of('latencyNs.max'),
+  };
+}
+
+const phaseLabels: Readonly<Record<PhaseName, string>> = {
+  link: 'link',
+  firmware: 'firmware',
+  buffer: 'buffer',
+  mapping: 'map',
+  bus: 'bus',
+  die: 'die',
+  array: 'array',
+  transfer: 'transfer',
+  gc: 'GC',
+};
+
+function slowestParts(kind: string, metrics: Metrics): Part[] {
+  return phaseNames
+    .map((phase): Part => {
+      const amount = metrics[`ssd.${kind}.slowest.phaseNs.${phase}`];
+      return { label: phaseLabels[phase], tone: phase === 'gc' ? 'gc' : 'dim', amount };
+    })
+    .filter((part) => part.amount > 0);
+}
+
+function notesOf({ analysis, metrics }: ExperimentResult): string[] {
+  const percent = (name: string): string => numbers.percent(metrics[name]);
+  const busy = (name: string): string =>
+    `${percent(`${name}.busyFraction.mean`)} (max ${percent(`${name}.busyFraction.max`)})`;
+  const notes = [analysis.gcSentence.replace(/\.$/, ''), `dies busy ${busy('nand')}, channels ${busy('channel')}`];
+  const late = metrics['host.late.requests'];
+  if (late > 0) {
+    const mean = numbers.simulated(metrics['host.late.meanNs']);
+    const most = numbers.simulated(metrics['host.late.maxNs']);
+    notes.push(`${numbers.count(late)} requests issued late, by ${mean} on average, ${most} at most`);
+  }
+  const widened = metrics['host.widened'];
+  if (widened > 0) notes.push(`${numbers.count(widened)} requests widened to whole blocks of the drive`);
+  return notes;
+}

@@ -1,0 +1,121 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { InputError } from '@flashstack/sim';
+import { TraceDecoder, type TraceError } from '@flashstack/workloads';
+import { describe, expect, test } from 'vitest';
+import { describeError, exitCodeOf, HostError, UsageError } from '../src/report-error.js';
+import { writeWhole } from '../src/result-file.js';
+import { Style } from '../src/terminal.js';
+
+const plain = new Style(false, true);
+
+function traceError(text: string, file = 'web_0.csv.gz'): TraceError {
+  const decoder = new TraceDecoder(file, { format: 'msr' });
+  try {
+    decoder.push(new TextEncoder().encode(text));
+    decoder.end();
+  } catch (error) {
+    return error as TraceError;
+  }
+  throw new Error('no error');
+}
+
+describe('errors as one paragraph', () => {
+  test('a line of a trace: place, text, caret, columns', () => {
+    const good = '128166372003061629,web,0,Read,0,4096,1\n';
+    const error = traceError(`${good}128166372003061629,web,0,Read,7014609920,-4096,41286\n`);
+    expect(describeError(error, plain)).toBe(
+      [
+        'error: web_0.csv.gz:2:42: size is negative',
+        '   128166372003061629,web,0,Read,7014609920,-4096,41286',
+        '                                            ^^^^^',
+        '   Columns: time,host,disk,type,offset,size,latency (format msr, as named).',
+        '',
+      ].join('\n'),
+    );
+    expect(exitCodeOf(error)).toBe(2);
+  });
+
+  test('a long line is cut around the field', () => {
+    const error = traceError(`128166372003061629,${'h'.repeat(100)},0,Read,x1,4096,1\n`);
+    const lines = describeError(error, plain).split('\n');
+    const at = lines[2].indexOf('^');
+    expect(lines[1].slice(at, at + 2)).toBe('x1');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  test('colours mark the field and the word error', () => {
+    const text = describeError(traceError('1,web,0,Read,0,-1,1\n'), new Style(true, false));
+    expect(text).toContain('\u001b[31merror\u001b[0m: web_0');
+    expect(text).toContain('\u001b[1m-1\u001b[0m');
+  });
+
+  test('input errors wrap at 80 columns and end with what to do', () => {
+    const error = new UsageError(`--capacity is "${'9'.repeat(60)}", expected a size above 0.`, ['Write it as 4GiB.']);
+    const lines = describeError(error, plain).trimEnd().split('\n');
+    expect(lines[0].startsWith('error: --capacity is')).toBe(true);
+    expect(lines.at(-1)).toBe('   Write it as 4GiB.');
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+    expect(describeError(new InputError('ERR_X', 'Unknown preset "x".'), plain)).toBe('error: unknown preset "x".\n');
+  });
+
+  test('anything else is a defect and says so, without a stack trace', () => {
+    const text = describeError(new TypeError('x is undefined'), plain);
+    expect(text).toBe('error: x is undefined\n   This is a defect of flashstack. --debug shows where it happened.\n');
+    expect(exitCodeOf(new TypeError('x'))).toBe(3);
+    expect(exitCodeOf(new HostError('x'))).toBe(3);
+  });
+});
+
+describe('whole files or nothing', () => {
+  const folder = (): string => mkdtempSync(`${tmpdir()}/flashstack-`);
+
+  test('makes the folder, replaces what was there, leaves nothing else', () => {
+    const at = folder();
+    writeWhole(`${at}/a/b/r.json`, 'one');
+    writeWhole(`${at}/a/b/r.json`, 'two');
+    expect(readFileSync(`${at}/a/b/r.json`, 'utf8')).toBe('two');
+    expect(readdirSync(`${at}/a/b`)).toEqual(['r.json']);
+  });
+
+  test('a full disk: one sentence, nothing left under that name', () => {
+    // Every write to /dev/full fails with ENOSPC; the temporary name is a link to it.
+    expect(existsSync('/dev/full')).toBe(true);
+    const at = folder();
+    const target = `${at}/r.json`;
+    symlinkSync('/dev/full', `${target}.${process.pid}.tmp`);
+    let message = '';
+    try {
+      writeWhole(target, 'x'.repeat(3000));
+    } catch (error) {
+      expect(error).toBeInstanceOf(HostError);
+      message = describeError(error, plain).replace(/\n {3}/g, ' ');
+    }
+    expect(message).toContain('no space left on device (3 KiB needed). Nothing was written under that name.');
+    expect(readdirSync(at)).toEqual([]);
+  });
+
+  test('a file where a folder should be', () => {
+    const at = folder();
+    writeFileSync(`${at}/x`, '');
+    expect(() => writeWhole(`${at}/x/r.json`, '1')).toThrow(/a part of the path is a file, not a folder/);
+    mkdirSync(`${at}/y/r.json`, { recursive: true });
+    expect(() => writeWhole(`${at}/y/r.json`, '1')).toThrow(/there is a folder of that name/);
+    expect(readdirSync(`${at}/y`)).toEqual(['r.json']);
+  });
+
+  test.skipIf(process.getuid?.() === 0)('a folder that may not be written', () => {
+    const at = folder();
+    chmodSync(at, 0o500);
+    expect(() => writeWhole(`${at}/r.json`, '1')).toThrow(/permission denied/);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Host, Output } from '../src/terminal.js';
+
+/** A machine of which a test sees everything. */
+export class FakeHost implements Host {
+  out = '';
+  err = '';
+  clockMs = 0;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  private readonly interrupts = new Set<() => void>();
+
+  constructor({ env = {}, terminal = false }: { env?: Record<string, string>; terminal?: boolean }) {
+    this.env = env;
+    this.stdout = {
+      isTerminal: terminal,
+      write: (text) => {
+        this.out += text;
+      },
+    };
+    this.stderr = {
+      isTerminal: terminal,
+      write: (text) => {
+        this.err += text;
+      },
+    };
+  }
+
+  nowMs(): number {
+    return this.clockMs;
+  }
+
+  cpuSeconds(): number {
+    return this.clockMs / 1000;
+  }
+
+  maxRssBytes(): number {
+    return 64 * 2 ** 20;
+  }
+
+  onInterrupt(callback: () => void): () => void {
+    this.interrupts.add(callback);
+    return () => this.interrupts.delete(callback);
+  }
+
+  /** Ctrl-C. */
+  interrupt(): void {
+    for (const callback of [...this.interrupts]) callback();
+  }
+}

@@ -1,0 +1,41 @@
+// `npm run -s flashstack -- …`: the command line out of the workspace, set up and built if that is needed.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const main = `${root}apps/flashstack/dist/main.js`;
+
+/** Time of the newest source file below a folder. */
+function newest(folder) {
+  let latest = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`;
+    latest = Math.max(latest, entry.isDirectory() ? newest(path) : statSync(path).mtimeMs);
+  }
+  return latest;
+}
+
+function sourcesChanged() {
+  if (!existsSync(main)) return true;
+  const built = statSync(main).mtimeMs;
+  const folders = readdirSync(`${root}packages`)
+    .map((name) => `${root}packages/${name}/src`)
+    .filter((folder) => existsSync(folder));
+  return [...folders, `${root}apps/flashstack/src`].some((folder) => newest(folder) > built);
+}
+
+// stdout belongs to the command; what setting up says goes to stderr.
+function prepare(command, args, cwd) {
+  const { status } = spawnSync(command, args, { cwd, stdio: ['ignore', 2, 2] });
+  if (status !== 0) process.exit(status ?? 3);
+}
+
+prepare(process.execPath, [`${root}scripts/bootstrap.mjs`], root);
+if (sourcesChanged())
+  prepare(process.execPath, [`${root}node_modules/tsup/dist/cli-default.js`, '--silent'], `${root}apps/flashstack`);
+
+// The command decides itself what an interrupt does; this process only waits for it.
+process.on('SIGINT', () => undefined);
+const { status, signal } = spawnSync(process.execPath, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+process.exit(signal === null ? (status ?? 3) : 130);
