@@ -41,9 +41,9 @@ export class MemoryDevice extends ImmediateDevice {
   private readonly tags: Uint32Array;
   /** Per block: 0, or 1 + the slot of its bytes. */
   private readonly slots: Uint32Array;
-  private readonly chunks: Uint8Array[] = [];
+  /** The bytes of each slot: views of larger chunks, made once because a view costs as much as a small copy. */
+  private readonly views: Uint8Array[] = [];
   private readonly freeSlots: number[] = [];
-  private slotCount = 0;
   private readonly slotsPerChunk: number;
 
   /** @throws RangeError if the sizes are unusable. */
@@ -62,7 +62,7 @@ export class MemoryDevice extends ImmediateDevice {
 
   /** Blocks that hold bytes rather than a tag. */
   get blocksInBytes(): number {
-    return this.slotCount - this.freeSlots.length;
+    return this.views.length - this.freeSlots.length;
   }
 
   protected perform(request: BlockRequest): number {
@@ -133,16 +133,17 @@ export class MemoryDevice extends ImmediateDevice {
     else into.set(data.subarray(offset, offset + this.blockBytes));
   }
 
+  /** Makes a chunk's worth of slots; all but the first are free. */
   private newSlot(): number {
-    if (this.slotCount === this.chunks.length * this.slotsPerChunk) {
-      this.chunks.push(new Uint8Array(this.slotsPerChunk * this.blockBytes));
-    }
-    return ++this.slotCount;
+    const chunk = new Uint8Array(this.slotsPerChunk * this.blockBytes);
+    const first = this.views.length + 1;
+    for (let at = 0; at < chunk.length; at += this.blockBytes)
+      this.views.push(chunk.subarray(at, at + this.blockBytes));
+    for (let slot = this.views.length; slot > first; slot--) this.freeSlots.push(slot);
+    return first;
   }
 
   private bytesOf(slot: number): Uint8Array {
-    const chunk = Math.floor((slot - 1) / this.slotsPerChunk);
-    const offset = (slot - 1 - chunk * this.slotsPerChunk) * this.blockBytes;
-    return this.chunks[chunk].subarray(offset, offset + this.blockBytes);
+    return this.views[slot - 1];
   }
 }

@@ -90,7 +90,7 @@ export const contentsTests: readonly ConformanceTest[] = [
   keeping('expands tags, and gives bytes back as a tag where one stands for them', (driver) => {
     const { bytes } = driver;
     const written = new Uint32Array([1, 0x0102_0304, 0, 0xffff_ffff, 0xabab_abab]);
-    driver.run(WRITE, 30, 5, (r) => Object.assign(r, { tags: written }));
+    driver.run(WRITE, 30, 5, (r) => Object.assign(r, { tags: written.slice() }));
     for (const [at, tag] of written.entries()) driver.expect(30 + at, tagBlock(bytes, tag), `tag ${tag}`);
     driver.write(35, tagBlock(bytes, 0x8765_4321));
     driver.run(WRITE, 36, 1);
