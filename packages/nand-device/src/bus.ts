@@ -15,6 +15,8 @@ export class Bus {
   readonly busyNs: Float64Array;
   /** Reservations that did not fit in the list, per channel: from then on the channel may be double-booked. */
   readonly forgotten: Int32Array;
+  /** Who is told of bookings, or null. */
+  trace: { onBus(channel: number, startNs: number, endNs: number): void } | null = null;
   private readonly starts: Float64Array;
   private readonly ends: Float64Array;
   private readonly counts: Int32Array;
@@ -47,6 +49,7 @@ export class Bus {
     }
     io[2] = at;
     const until = at + length;
+    if (this.trace !== null) this.trace.onBus(channel, at, until);
     const joinsNext = index < end && starts[index] === until;
     if (index > base && ends[index - 1] === at) {
       if (joinsNext) {

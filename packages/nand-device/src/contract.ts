@@ -55,7 +55,6 @@ export interface NandScheduler {
   /** Nobody will ask for this token again. */
   drop(token: Token): void;
   /** Calls `client.nandDone(token, arg, status)` when the token is done, from the event loop, never from inside `then`. */
-  // biome-ignore lint/suspicious/noThenProperty: the contract's name; a scheduler is never awaited
   then(token: Token, client: NandClient, arg: number): void;
   /** True while the program of this page has not finished: its data is still in controller RAM. */
   isProgramming(ppn: number): boolean;

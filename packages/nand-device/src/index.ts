@@ -1,3 +1,4 @@
+export { ArbitratingScheduler } from './arbitrating.js';
 export { BadBlock, NandArray, type NandArrayOptions, type NandKeeps, PADDING_LPN } from './array.js';
 export type { NandClock } from './bus.js';
 export { checkNandConfig } from './check.js';
@@ -24,12 +25,18 @@ export {
   NandStatus,
   type Token,
 } from './contract.js';
+export { createEventScheduler, type EventSchedulerOptions } from './create.js';
+export type { DiePolicy } from './die-queues.js';
 export { transferNs } from './durations.js';
 export { type NandRule, NandRuleError, NandScheduleError } from './errors.js';
+export { type EventOptions, EventScheduler } from './event.js';
 export { Geometry, type NandAddress } from './geometry.js';
 export { InstantScheduler } from './instant.js';
+export type { PhaseTrace } from './placement.js';
+export { PlannedScheduler } from './planned.js';
 export type { PowerCut } from './power-cut.js';
 export { Reliability } from './reliability.js';
+export { ReservingScheduler } from './reserving.js';
 export { TransactionScheduler } from './scheduler.js';
 export { NandCounts } from './stats.js';
 export { type TimelineOptions, TimelineScheduler } from './timeline.js';

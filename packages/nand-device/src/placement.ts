@@ -7,8 +7,16 @@ import { OpKind, type Transactions } from './transactions.js';
 
 const { dieWait, gcWait, busWait, array: ARRAY, transfer } = NandPhase;
 
-/** Per class: 1 for work of the garbage collector, whose share of a wait is reported apart. */
-const gcClasses = Uint8Array.from([0, 0, 0, 1, 0, 1, 1]);
+/** Per class: 1 for work of the garbage collector, whose share of another's wait is reported apart. */
+export const gcClasses = Uint8Array.from([0, 0, 0, 1, 0, 1, 1]);
+
+/** Told of every booking; for checks, tests and charts. Nothing is called while there is none. */
+export interface PhaseTrace {
+  /** A channel is booked from `startNs` to `endNs`. */
+  onBus(channel: number, startNs: number, endNs: number): void;
+  /** A die is taken from `startNs` to `endNs`; overlapping plane reads are told as one. */
+  onDie(die: number, startNs: number, endNs: number): void;
+}
 
 /**
  * Places operations on buses, dies and registers in the order in which they are handed in: each phase goes to the
@@ -17,11 +25,15 @@ const gcClasses = Uint8Array.from([0, 0, 0, 1, 0, 1, 1]);
  */
 export class Placement {
   readonly bus: Bus;
-  readonly flight: InFlight;
+  private tracer: PhaseTrace | null = null;
+  /** Operations in flight, or null if the scheduler keeps account of them itself. */
+  readonly flight: InFlight | null;
   /** Per die: when it accepts the next command. */
   readonly dieFreeNs: Float64Array;
   /** ns for which each die has been taken. */
   readonly dieBusyNs: Float64Array;
+  /** Of the transaction placed last: when its die (or plane) and its registers are free again. */
+  readonly freedNs: Float64Array = new Float64Array(2);
   /** End of the last program placed so far: everything issued is durable then. */
   readonly lastProgramNs: Float64Array = new Float64Array(1);
   /** Per unit: when its bus-side register is free, and with independent plane reads when its last read ends. */
@@ -37,12 +49,19 @@ export class Placement {
   private readonly cacheRegister: boolean;
   private readonly independentReads: boolean;
 
-  constructor(nand: NandArray, tokens: Transactions, durations: DurationTable, clock: NandClock, reservations: number) {
+  constructor(
+    nand: NandArray,
+    tokens: Transactions,
+    durations: DurationTable,
+    clock: NandClock,
+    reservations: number,
+    listFlight: boolean,
+  ) {
     const { geometry, config } = nand;
     this.nand = nand;
     this.tokens = tokens;
     this.bus = new Bus(geometry.channels, reservations, clock);
-    this.flight = new InFlight(geometry.dies, clock);
+    this.flight = listFlight ? new InFlight(geometry.dies, clock) : null;
     this.durations = durations;
     this.dieFreeNs = new Float64Array(geometry.dies);
     this.dieBusyNs = new Float64Array(geometry.dies);
@@ -124,9 +143,9 @@ export class Placement {
       onBusNs += transferNs;
       done = io[2] + transferNs;
     }
-    phases[phase + busWait] = waitNs;
-    phases[phase + ARRAY] = inArrayNs;
-    phases[phase + transfer] = onBusNs;
+    phases[phase + busWait] += waitNs;
+    phases[phase + ARRAY] += inArrayNs;
+    phases[phase + transfer] += onBusNs;
     tokens.doneNs[token] = done;
     const free = this.cacheRegister ? arrayEnd : done;
     this.setRegisters(die, planes, done);
@@ -156,8 +175,8 @@ export class Placement {
     io[1] = onBusNs;
     bus.reserve(channel);
     const start = io[2];
-    phases[phase + busWait] = start - from;
-    phases[phase + transfer] = onBusNs;
+    phases[phase + busWait] += start - from;
+    phases[phase + transfer] += onBusNs;
     let arrayStart = start + onBusNs;
     const free = this.dieFreeNs[die];
     if (free > arrayStart) {
@@ -166,7 +185,7 @@ export class Placement {
     }
     const busyNs = cached ? this.nand.config.timing.tCbsyNs : 0;
     const done = arrayStart + busyNs + arrayNs;
-    phases[phase + ARRAY] = busyNs + arrayNs;
+    phases[phase + ARRAY] += busyNs + arrayNs;
     this.setRegisters(die, planes, cached ? arrayStart + busyNs : done);
     this.take(die, start, done);
     this.cacheProgram[die] = cached ? 1 : 0;
@@ -194,9 +213,9 @@ export class Placement {
     bus.reserve(channel);
     const start = io[2];
     const done = start + onBusNs + arrayNs;
-    phases[phase + busWait] = start - from;
-    phases[phase + transfer] = onBusNs;
-    phases[phase + ARRAY] = arrayNs;
+    phases[phase + busWait] += start - from;
+    phases[phase + transfer] += onBusNs;
+    phases[phase + ARRAY] += arrayNs;
     this.take(die, start, done);
     this.poll(token, channel, done);
     this.list(token, FlightKind.erase, start, start + onBusNs, done);
@@ -238,9 +257,9 @@ export class Placement {
     waitNs += io[2] - at;
     const arrayStart = io[2] + commandNs;
     const done = arrayStart + programNs;
-    phases[phase + busWait] = waitNs;
-    phases[phase + transfer] = 2 * commandNs + checkNs;
-    phases[phase + ARRAY] = sourceNs + programNs;
+    phases[phase + busWait] += waitNs;
+    phases[phase + transfer] += 2 * commandNs + checkNs;
+    phases[phase + ARRAY] += sourceNs + programNs;
     this.setRegisters(die, planes, done);
     this.take(die, start, done);
     if (done > this.lastProgramNs[0]) this.lastProgramNs[0] = done;
@@ -289,9 +308,9 @@ export class Placement {
       const phase = page * NAND_PHASES;
       tokens.phasesNs[phase + dieWait] = waitedNs;
       tokens.phasesNs[phase + gcWait] = gcNs;
-      tokens.phasesNs[phase + busWait] = waitNs + io[2] - copied;
-      tokens.phasesNs[phase + ARRAY] = inArrayNs;
-      tokens.phasesNs[phase + transfer] = durations.commandNs + durations.pageTransferNs;
+      tokens.phasesNs[phase + busWait] += waitNs + io[2] - copied;
+      tokens.phasesNs[phase + ARRAY] += inArrayNs;
+      tokens.phasesNs[phase + transfer] += durations.commandNs + durations.pageTransferNs;
       tokens.doneNs[page] = drained;
       arrayEnd = copied;
       const next = tokens.mate[page];
@@ -313,16 +332,33 @@ export class Placement {
     return Math.max(free, ready);
   }
 
+  /** Who is told of bookings, or null. */
+  get trace(): PhaseTrace | null {
+    return this.tracer;
+  }
+
+  set trace(trace: PhaseTrace | null) {
+    this.tracer = trace;
+    this.bus.trace = trace;
+  }
+
   /** A power cut: nothing is going on any more. */
   clear(): void {
     this.bus.clear();
-    this.flight.clear();
+    this.flight?.clear();
     this.dieFreeNs.fill(0);
     this.registerFreeNs.fill(0);
     this.planeReadNs.fill(0);
     this.dieReadNs.fill(0);
     this.cacheProgram.fill(0);
     this.lastProgramNs[0] = 0;
+  }
+
+  /** A suspension or resumption moves the time at which the die and its registers are free. */
+  moveFree(die: number, freeNs: number): void {
+    this.dieFreeNs[die] = freeNs;
+    const { planes } = this.nand.geometry;
+    this.registerFreeNs.fill(freeNs, die * planes, (die + 1) * planes);
   }
 
   /** With independent plane reads: when these planes accept a read. */
@@ -345,6 +381,7 @@ export class Placement {
   }
 
   private setRegisters(die: number, planes: number, freeNs: number): void {
+    this.freedNs[1] = freeNs;
     const base = die * this.nand.geometry.planes;
     for (let plane = 0, left = planes; left !== 0; plane++, left >>= 1) {
       if ((left & 1) !== 0) this.registerFreeNs[base + plane] = freeNs;
@@ -353,9 +390,11 @@ export class Placement {
 
   /** The die is taken from `start` to `free`. */
   private take(die: number, start: number, free: number): void {
+    this.freedNs[0] = free;
     const before = this.dieFree(die, start);
     this.dieFreeNs[die] = free;
     this.dieBusyNs[die] += free - before;
+    if (this.tracer !== null) this.tracer.onDie(die, before, free);
     this.cacheProgram[die] = 0;
   }
 
@@ -364,9 +403,11 @@ export class Placement {
     for (let plane = 0, left = planes; left !== 0; plane++, left >>= 1) {
       if ((left & 1) !== 0) this.planeReadNs[base + plane] = free;
     }
+    this.freedNs[0] = free;
     const before = this.dieFree(die, start);
     if (free > before) {
       this.dieBusyNs[die] += free - before;
+      if (this.tracer !== null) this.tracer.onDie(die, before, free);
       this.dieReadNs[die] = free;
     }
     this.cacheProgram[die] = 0;
@@ -376,7 +417,7 @@ export class Placement {
   private waited(die: number, phase: number, from: number, to: number, cls: number): void {
     const phases = this.tokens.phasesNs;
     const { flight } = this;
-    const gcNs = gcClasses[cls] !== 0 ? 0 : flight.gcBefore(die, to) - flight.gcBefore(die, from);
+    const gcNs = gcClasses[cls] !== 0 || flight === null ? 0 : flight.gcBefore(die, to) - flight.gcBefore(die, from);
     phases[phase + gcWait] += gcNs;
     phases[phase + dieWait] += to - from - gcNs;
   }
@@ -400,6 +441,9 @@ export class Placement {
   private list(token: Token, kind: number, start: number, arrayStart: number, done: number): void {
     const { flight, tokens } = this;
     const { geometry, busyUntilNs } = this.nand;
+    tokens.arrayStartNs[token] = arrayStart;
+    tokens.arrayEndNs[token] = done;
+    if (flight === null) return;
     const die = tokens.die[token];
     const isGc = gcClasses[tokens.cls[token]] !== 0;
     const base = token * tokens.planesPerDie;
@@ -418,6 +462,7 @@ export class Placement {
   /** A read of the garbage collector is listed too, for the waits behind it. */
   private listRead(die: number, start: number, free: number): void {
     const { flight } = this;
+    if (flight === null) return;
     const entry = flight.append(die, FlightKind.read, 0, 0);
     flight.startNs[entry] = start;
     flight.doneNs[entry] = free;

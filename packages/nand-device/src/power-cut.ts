@@ -1,5 +1,8 @@
 import type { NandArray } from './array.js';
+import { isProgram } from './block-order.js';
 import { FlightKind, type InFlight } from './in-flight.js';
+import { type Service, Stage } from './service.js';
+import { OpKind, TokenState, type Transactions } from './transactions.js';
 
 /** What a power cut did, in pages and blocks. */
 export interface PowerCut {
@@ -23,28 +26,59 @@ export function cutPower(array: NandArray, flight: InFlight, nowNs: number): Pow
     for (let entry = flight.head[die]; entry !== 0; entry = flight.next[entry]) {
       if (flight.doneNs[entry] > nowNs && flight.kind[entry] !== FlightKind.read) entries.push(entry);
     }
-    for (let i = entries.length - 1; i >= 0; i--) cutOne(array, flight, entries[i], nowNs, result);
+    for (let i = entries.length - 1; i >= 0; i--) {
+      const entry = entries[i];
+      const erase = flight.kind[entry] === FlightKind.erase;
+      const begun = flight.arrayNs[entry] < nowNs;
+      cutPlane(array, erase, begun, flight.address[entry], flight.oldNextPage[entry], result);
+    }
   }
   array.busyUntilNs.fill(0);
   return result;
 }
 
-function cutOne(array: NandArray, flight: InFlight, entry: number, nowNs: number, result: PowerCut): void {
-  const address = flight.address[entry];
-  const begun = flight.arrayNs[entry] < nowNs;
-  if (flight.kind[entry] === FlightKind.program) {
-    if (begun) {
-      array.tearProgram(address);
-      result.tornPrograms++;
-    } else {
-      array.undoProgram(address, flight.oldNextPage[entry]);
-      result.undonePrograms++;
-    }
-  } else if (begun) {
+/** One page or block that had not ended: torn if it had begun, otherwise undone. */
+function cutPlane(
+  array: NandArray,
+  erase: boolean,
+  begun: boolean,
+  address: number,
+  undo: number,
+  result: PowerCut,
+): void {
+  if (erase && begun) {
     array.tearErase(address);
     result.tornErases++;
-  } else {
-    array.undoErase(address, flight.oldNextPage[entry]);
+  } else if (erase) {
+    array.undoErase(address, undo);
     result.undoneErases++;
+  } else if (begun) {
+    array.tearProgram(address);
+    result.tornPrograms++;
+  } else {
+    array.undoProgram(address, undo);
+    result.undonePrograms++;
   }
+}
+
+/** As `cutPower`, for a scheduler whose tokens live until their work is done. */
+export function cutTransactions(array: NandArray, tokens: Transactions, service: Service, nowNs: number): PowerCut {
+  const result: PowerCut = { undonePrograms: 0, undoneErases: 0, tornPrograms: 0, tornErases: 0 };
+  const open: number[] = [];
+  for (let token = 1; token < tokens.capacity; token++) {
+    if (tokens.state[token] === TokenState.free || service.stage[token] === Stage.done) continue;
+    const changes = isProgram(tokens.kind[token]) || tokens.kind[token] === OpKind.erase;
+    if (changes && tokens.arrayEndNs[token] > nowNs) open.push(token);
+  }
+  open.sort((a, b) => service.issued[b] - service.issued[a]);
+  for (const token of open) {
+    const begun = tokens.arrayStartNs[token] < nowNs;
+    const erase = tokens.kind[token] === OpKind.erase;
+    for (let i = tokens.count[token] - 1; i >= 0; i--) {
+      const at = token * tokens.planesPerDie + i;
+      cutPlane(array, erase, begun, tokens.address[at], tokens.undo[at], result);
+    }
+  }
+  array.busyUntilNs.fill(0);
+  return result;
 }

@@ -3,6 +3,7 @@ import type { NandArray } from './array.js';
 import { Completions } from './completions.js';
 import type { NandClient, NandScheduler, Token } from './contract.js';
 import { DurationTable } from './durations.js';
+import type { PowerCut } from './power-cut.js';
 import { popcount } from './reliability.js';
 import { NandCounts } from './stats.js';
 import { OpKind, TokenState, Transactions } from './transactions.js';
@@ -202,6 +203,7 @@ export abstract class TransactionScheduler implements NandScheduler {
     tokens.address[token * geometry.planes] = to;
     tokens.undo[token * geometry.planes] = array.undoState[0];
     tokens.commandNs[token] = durations.commandNs;
+    tokens.sourcePpn[token] = from;
     tokens.sourceNs[token] = durations.readOfPage[geometry.pageOf(from)];
     tokens.transferNs[token] = array.config.features.copybackCheck ? durations.pageTransferNs : 0;
     tokens.arrayNs[token] = durations.programNs(to);
@@ -211,6 +213,14 @@ export abstract class TransactionScheduler implements NandScheduler {
     return token;
   }
 
+  /** ns for which each die, and each channel, has been taken; on `timeline` also booked time in the future. */
+  abstract readonly dieBusyNs: Float64Array;
+  abstract readonly channelBusyNs: Float64Array;
+  /**
+   * Power fails now: operations in progress are torn, those that have not begun are undone, all tokens are void and no
+   * client is called any more. The scheduler can be used again at once, by whoever recovers.
+   */
+  abstract powerCut(): PowerCut;
   abstract join(a: Token, b: Token): Token;
   abstract fence(): Token;
   abstract drop(token: Token): void;

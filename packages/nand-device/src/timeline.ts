@@ -2,6 +2,7 @@ import type { Simulator } from '@flashstack/sim';
 import type { NandArray } from './array.js';
 import { Completions } from './completions.js';
 import type { NandClient, Token } from './contract.js';
+import type { InFlight } from './in-flight.js';
 import { Placement } from './placement.js';
 import { cutPower, type PowerCut } from './power-cut.js';
 import { TransactionScheduler } from './scheduler.js';
@@ -19,10 +20,12 @@ export interface TimelineOptions {
  */
 export class TimelineScheduler extends TransactionScheduler {
   protected readonly placement: Placement;
+  private readonly flight: InFlight;
 
   constructor(array: NandArray, simulator: Simulator, options: TimelineOptions = {}) {
     super(array, simulator);
-    this.placement = new Placement(array, this.tokens, this.durations, simulator, options.reservations ?? 16);
+    this.placement = new Placement(array, this.tokens, this.durations, simulator, options.reservations ?? 16, true);
+    this.flight = this.placement.flight as InFlight;
   }
 
   /** ns for which each die has been booked, also in the future. */
@@ -80,7 +83,7 @@ export class TimelineScheduler extends TransactionScheduler {
     const { geometry, busyUntilNs } = this.array;
     const block = geometry.blockOf(ppn);
     if (busyUntilNs[block] <= this.simulator.now) return false;
-    return this.placement.flight.isProgramming(geometry.dieOfBlock[block], ppn, geometry.programPages);
+    return this.flight.isProgramming(geometry.dieOfBlock[block], ppn, geometry.programPages);
   }
 
   isIdle(ppn: number): boolean {
@@ -92,7 +95,7 @@ export class TimelineScheduler extends TransactionScheduler {
    * client is called any more. The scheduler can be used again at once, by whoever recovers.
    */
   powerCut(): PowerCut {
-    const result = cutPower(this.array, this.placement.flight, this.simulator.now);
+    const result = cutPower(this.array, this.flight, this.simulator.now);
     this.placement.clear();
     this.tokens.clear();
     this.completions.alive = false;

@@ -2,8 +2,9 @@ import { grown } from './columns.js';
 import { NAND_PHASES, type NandClient, type Token } from './contract.js';
 import { NandRuleError } from './errors.js';
 
-/** Life of a token: free, held by its owner, bound to a client by `then`, given away while its work goes on. */
-export const TokenState = { free: 0, held: 1, bound: 2, dropped: 3 } as const;
+/** Life of a token: free, held by its owner, bound to a client by `then`, dropped or given to a dependent while its work
+ * goes on. */
+export const TokenState = { free: 0, held: 1, bound: 2, dropped: 3, given: 4 } as const;
 
 /** Kind of a transaction. A run is a sequence of cache reads on one plane, linked by `mate`. */
 export const OpKind = { read: 0, program: 1, erase: 2, copyback: 3, cacheProgram: 4, readRun: 5, none: 6 } as const;
@@ -37,8 +38,12 @@ export class Transactions {
   softReads: Int32Array;
   /** Next transaction of a run or of a merged command; 0: none. */
   mate: Int32Array;
-  /** tR of a copyback's source page. */
+  /** A copyback's source page and its tR. */
+  sourcePpn: Int32Array;
   sourceNs: Int32Array;
+  /** The cells change from here to here; Infinity while unknown. */
+  arrayStartNs: Float64Array;
+  arrayEndNs: Float64Array;
   /** `planesPerDie` entries per token: ppn (block for an erase) and the block's state before, for an undo. */
   address: Int32Array;
   undo: Int32Array;
@@ -69,7 +74,10 @@ export class Transactions {
     this.retries = new Int32Array(capacity);
     this.softReads = new Int32Array(capacity);
     this.mate = new Int32Array(capacity);
+    this.sourcePpn = new Int32Array(capacity);
     this.sourceNs = new Int32Array(capacity);
+    this.arrayStartNs = new Float64Array(capacity);
+    this.arrayEndNs = new Float64Array(capacity);
     this.address = new Int32Array(capacity * planesPerDie);
     this.undo = new Int32Array(capacity * planesPerDie);
     this.nextFree = new Int32Array(capacity);
@@ -151,7 +159,10 @@ export class Transactions {
     this.retries = grown(this.retries, new Int32Array(capacity));
     this.softReads = grown(this.softReads, new Int32Array(capacity));
     this.mate = grown(this.mate, new Int32Array(capacity));
+    this.sourcePpn = grown(this.sourcePpn, new Int32Array(capacity));
     this.sourceNs = grown(this.sourceNs, new Int32Array(capacity));
+    this.arrayStartNs = grown(this.arrayStartNs, new Float64Array(capacity));
+    this.arrayEndNs = grown(this.arrayEndNs, new Float64Array(capacity));
     this.address = grown(this.address, new Int32Array(capacity * this.planesPerDie));
     this.undo = grown(this.undo, new Int32Array(capacity * this.planesPerDie));
     this.nextFree = grown(this.nextFree, new Int32Array(capacity));

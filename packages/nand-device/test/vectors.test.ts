@@ -1,23 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import { NandClass, TimelineScheduler, type TransactionScheduler } from '../src/index.js';
+import {
+  createEventScheduler,
+  type NandArray,
+  NandClass,
+  TimelineScheduler,
+  type TransactionScheduler,
+} from '../src/index.js';
 import { arrayOf, type Changes, fill, Simulator, vectorConfig } from './support.js';
 
 const { userRead, userWrite, gcErase } = NandClass;
 
-const schedulers: [string, (changes: Changes) => { scheduler: TransactionScheduler; simulator: Simulator }][] = [
-  [
-    'timeline',
-    (changes) => {
-      const simulator = new Simulator();
-      return { scheduler: new TimelineScheduler(arrayOf(vectorConfig(changes)), simulator), simulator };
-    },
-  ],
+type Make = (array: NandArray, simulator: Simulator) => TransactionScheduler;
+const schedulers: [string, Make][] = [
+  ['timeline', (array, simulator) => new TimelineScheduler(array, simulator)],
+  ['event: fifo, reserve', (a, s) => createEventScheduler(a, s, { policy: 'fifo', bus: 'reserve' })],
+  ['event: outOfOrder, reserve', (a, s) => createEventScheduler(a, s, { bus: 'reserve' })],
+  ['event: outOfOrder, arbitrate', (a, s) => createEventScheduler(a, s, {})],
+  ['event: fifo, arbitrate', (a, s) => createEventScheduler(a, s, { policy: 'fifo' })],
 ];
 
 describe.each(schedulers)('timing vectors on %s', (_name, make) => {
   /** Completion times, ns, in order of issue. */
   function run(changes: Changes, issue: (scheduler: TransactionScheduler) => number[]): number[] {
-    const { scheduler, simulator } = make(changes);
+    const simulator = new Simulator();
+    const scheduler = make(arrayOf(vectorConfig(changes)), simulator);
     const tokens = issue(scheduler);
     const done = tokens.map(() => -1);
     const client = {

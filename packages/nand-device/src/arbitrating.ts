@@ -1,0 +1,437 @@
+import type { Simulator } from '@flashstack/sim';
+import type { NandArray } from './array.js';
+import { isProgram } from './block-order.js';
+import { ChannelQueue } from './channel-queue.js';
+import { NAND_PHASES, NandPhase, type Token } from './contract.js';
+import { type EventOptions, EventScheduler } from './event.js';
+import { NandEvent } from './event-sink.js';
+import type { PowerCut } from './power-cut.js';
+import { OpKind } from './transactions.js';
+
+const { dieWait, busWait, array: ARRAY, transfer } = NandPhase;
+
+/**
+ * The event scheduler with bus policy `arbitrate`: a channel goes to who is ready, first come first served. A die that
+ * waits for its channel decides only when it gets it what it starts, so an urgent read is never behind a program that
+ * was merely chosen.
+ */
+export class ArbitratingScheduler extends EventScheduler {
+  private readonly channels: ChannelQueue;
+  /** Per die: 1 while it waits for its channel. */
+  private readonly waitsForBus: Uint8Array;
+  /** Per die: transfers left until it is free, without a cache register. */
+  private readonly transfersLeft: Int32Array;
+  /** Per unit: the transaction whose page is in the bus-side register, and the one that waits to put its page there. */
+  private readonly inRegister: Int32Array;
+  private readonly forRegister: Int32Array;
+  /** Per die: when its array is free, for data that came in early. */
+  private readonly arrayFreeNs: Float64Array;
+  /** Per die: array and bus time of the cache read run that it works on. */
+  private readonly runArrayNs: Float64Array;
+  private readonly runWaitNs: Float64Array;
+  private readonly cacheRegister: boolean;
+
+  constructor(array: NandArray, simulator: Simulator, options: EventOptions = {}) {
+    super(array, simulator, options);
+    const { geometry } = array;
+    this.channels = new ChannelQueue(geometry.channels);
+    this.waitsForBus = new Uint8Array(geometry.dies);
+    this.transfersLeft = new Int32Array(geometry.dies);
+    this.inRegister = new Int32Array(geometry.units);
+    this.forRegister = new Int32Array(geometry.units);
+    this.arrayFreeNs = new Float64Array(geometry.dies);
+    this.runArrayNs = new Float64Array(geometry.dies);
+    this.runWaitNs = new Float64Array(geometry.dies);
+    this.cacheRegister = array.config.features.cacheRegister;
+  }
+
+  get channelBusyNs(): Float64Array {
+    return this.channels.busyNs;
+  }
+
+  override powerCut(): PowerCut {
+    const result = super.powerCut();
+    this.channels.clear();
+    this.waitsForBus.fill(0);
+    this.inRegister.fill(0);
+    this.forRegister.fill(0);
+    this.arrayFreeNs.fill(0);
+    return result;
+  }
+
+  nandEvent(event: number, subject: number): void {
+    switch (event) {
+      case NandEvent.arrayEnd:
+        // A suspension moves the end; the event at the old time then finds another one.
+        if (this.tokens.doneNs[subject] === this.simulator.now) this.arrayEnded(subject);
+        break;
+      case NandEvent.transferEnd:
+        this.transferEnded(subject);
+        break;
+      case NandEvent.channelFree:
+        this.serve(subject);
+        break;
+      case NandEvent.registerFree:
+        this.registerLeft(subject);
+        break;
+      case NandEvent.suspended:
+        this.suspensionBegun(subject);
+        break;
+      default:
+        this.askForBus(subject);
+    }
+  }
+
+  protected wake(die: number): void {
+    if (this.waitsForBus[die] !== 0) return;
+    if (this.select(die) === 0 && !this.mustResume(die)) return;
+    this.askForBus(die);
+  }
+
+  protected requestSuspend(die: number): void {
+    const start = this.tokens.arrayStartNs[this.holder[die]];
+    if (start > this.simulator.now) this.sink.at(start, NandEvent.suspendCheck, die);
+    else this.askForBus(die);
+  }
+
+  protected endsAt(token: Token, timeNs: number): void {
+    const { tokens } = this;
+    this.arrayFreeNs[tokens.die[token]] = timeNs;
+    tokens.doneNs[token] = timeNs;
+    this.sink.at(timeNs, NandEvent.arrayEnd, token);
+  }
+
+  protected mergesReads(token: Token, other: Token): boolean {
+    const { retries, softReads } = this.tokens;
+    return !this.independentReads && retries[token] + softReads[token] + retries[other] + softReads[other] === 0;
+  }
+
+  protected override select(die: number): Token {
+    const token = super.select(die);
+    if (token === 0 || !this.cacheRegister || !isProgram(this.tokens.kind[token])) return token;
+    // A program overwrites the register that a read may still be leaving through the bus.
+    return this.registersHold(this.inRegister, token) ? 0 : token;
+  }
+
+  private askForBus(die: number): void {
+    if (this.waitsForBus[die] !== 0) return;
+    const { channels } = this;
+    const channel = this.array.geometry.channelOfDie[die];
+    if (channels.busyUntilNs[channel] <= this.simulator.now && channels.isEmpty(channel)) this.grant(die, channel);
+    else {
+      this.waitsForBus[die] = 1;
+      channels.push(channel, -1 - die);
+      this.ensureWake(channel);
+    }
+  }
+
+  /** The channel is this die's: it starts what is best now, if anything. */
+  private grant(die: number, channel: number): void {
+    if (this.suspendWanted[die] !== 0) {
+      this.suspendWanted[die] = 0;
+      if (this.isSuspendable(die) && this.tokens.arrayStartNs[this.holder[die]] <= this.simulator.now) {
+        const stopNs = this.takeBus(channel, this.array.config.timing.shortCommandNs);
+        const usableNs = this.suspendAt(die, stopNs);
+        if (usableNs >= 0) this.sink.at(usableNs, NandEvent.suspended, die);
+        return;
+      }
+    }
+    const token = this.select(die);
+    if (token !== 0) this.launch(token, die, channel);
+    else if (this.mustResume(die)) {
+      const fromNs = this.simulator.now;
+      this.resumeAt(die, fromNs, this.takeBus(channel, this.array.config.timing.shortCommandNs));
+    }
+  }
+
+  /** The command, and a program's data, go over the bus now. */
+  private launch(token: Token, die: number, channel: number): void {
+    const { tokens, service } = this;
+    const arrayFree = this.arrayFreeNs[die];
+    this.begin(token);
+    const kind = tokens.kind[token];
+    const commandNs = tokens.commandNs[token];
+    const arrayNs = tokens.arrayNs[token];
+    const commandEnd = this.takeBus(channel, commandNs);
+    let startNs = commandEnd;
+    let busyNs = arrayNs;
+    if (kind === OpKind.program || kind === OpKind.cacheProgram) {
+      if (arrayFree > startNs) startNs = arrayFree;
+      if (kind === OpKind.cacheProgram) {
+        busyNs += this.array.config.timing.tCbsyNs;
+        this.sink.at(startNs + this.array.config.timing.tCbsyNs, NandEvent.registerFree, token);
+      }
+    } else if (kind === OpKind.copyback) {
+      busyNs = tokens.sourceNs[token];
+      service.rounds[token] = tokens.transferNs[token] > 0 ? 2 : 1;
+    } else if (kind === OpKind.read) {
+      service.rounds[token] = tokens.retries[token] + (tokens.softReads[token] > 0 ? 1 : 0);
+      this.transfersLeft[die] = 0;
+    } else if (kind === OpKind.readRun) {
+      this.runArrayNs[die] = arrayNs;
+      this.runWaitNs[die] = 0;
+    }
+    const endNs = startNs + busyNs;
+    this.arrayFreeNs[die] = endNs;
+    for (let each = token; each !== 0; each = tokens.mate[each]) {
+      const phase = each * NAND_PHASES;
+      tokens.phasesNs[phase + transfer] += commandNs;
+      tokens.phasesNs[phase + dieWait] += startNs - commandEnd;
+      if (kind !== OpKind.readRun) tokens.phasesNs[phase + ARRAY] += busyNs;
+      if (kind === OpKind.read) this.transfersLeft[die]++;
+      else if (kind !== OpKind.copyback && kind !== OpKind.readRun) {
+        tokens.arrayStartNs[each] = startNs;
+        tokens.arrayEndNs[each] = endNs;
+      }
+    }
+    tokens.doneNs[token] = endNs;
+    this.sink.at(endNs, NandEvent.arrayEnd, token);
+  }
+
+  private arrayEnded(token: Token): void {
+    const { tokens, service } = this;
+    switch (tokens.kind[token]) {
+      case OpKind.read:
+        if (this.cacheRegister && service.rounds[token] === 0) this.intoRegister(token);
+        else this.transferAll(token);
+        break;
+      case OpKind.readRun:
+        this.intoRegister(token);
+        break;
+      case OpKind.copyback:
+        if (service.rounds[token] > 0) this.requestTransfer(token);
+        else this.changed(token);
+        break;
+      default:
+        this.changed(token);
+    }
+  }
+
+  /** A program, copyback or erase has changed the cells. */
+  private changed(token: Token): void {
+    const die = this.tokens.die[token];
+    this.freeDie(token, die);
+    if (this.array.config.timing.statusNs > 0) this.requestTransfer(token);
+    else this.finishAll(token);
+    this.wake(die);
+  }
+
+  private transferEnded(token: Token): void {
+    const { tokens, service } = this;
+    const die = tokens.die[token];
+    const channel = this.array.geometry.channelOfDie[die];
+    const kind = tokens.kind[token];
+    if (kind === OpKind.copyback && service.rounds[token] > 0) this.copybackStep(token);
+    else if (kind === OpKind.read && service.rounds[token] > 0) this.readAgain(token);
+    else if (kind === OpKind.read || kind === OpKind.readRun) this.delivered(token, die);
+    else this.finishAll(token);
+    this.serve(channel);
+  }
+
+  /** The last byte of a page has left. */
+  private delivered(token: Token, die: number): void {
+    if (this.cacheRegister) this.leaveRegister(token);
+    else if (this.independentReads) this.freeDie(token, die);
+    else if (--this.transfersLeft[die] === 0) this.freeDie(this.holder[die], die);
+    this.finishOne(token);
+    this.wake(die);
+  }
+
+  /** A retry: SET FEATURES and tR; the last round may be a soft decode of several reads. */
+  private readAgain(token: Token): void {
+    const { tokens, service } = this;
+    const soft = service.rounds[token] === 1 && tokens.softReads[token] > 0;
+    service.rounds[token]--;
+    const tR = tokens.arrayNs[token];
+    const againNs = soft ? tokens.softReads[token] * tR : this.array.config.timing.featureNs + tR;
+    tokens.phasesNs[token * NAND_PHASES + ARRAY] += againNs;
+    this.endsAt(token, this.simulator.now + againNs);
+  }
+
+  private copybackStep(token: Token): void {
+    const { tokens, service } = this;
+    service.rounds[token]--;
+    if (service.rounds[token] > 0) {
+      this.requestTransfer(token);
+      return;
+    }
+    const programNs = tokens.arrayNs[token];
+    const endNs = this.simulator.now + programNs;
+    tokens.phasesNs[token * NAND_PHASES + ARRAY] += programNs;
+    tokens.arrayStartNs[token] = this.simulator.now;
+    tokens.arrayEndNs[token] = endNs;
+    this.endsAt(token, endNs);
+  }
+
+  /** Merged reads share the array phase; each transfers its own page. */
+  private transferAll(token: Token): void {
+    const { mate } = this.tokens;
+    let each = token;
+    while (each !== 0) {
+      const next = mate[each];
+      mate[each] = 0;
+      this.requestTransfer(each);
+      each = next;
+    }
+  }
+
+  private requestTransfer(token: Token): void {
+    const { channels, simulator } = this;
+    const channel = this.array.geometry.channelOfDie[this.tokens.die[token]];
+    this.service.busSinceNs[token] = simulator.now;
+    if (channels.busyUntilNs[channel] <= simulator.now && channels.isEmpty(channel)) this.startTransfer(token, channel);
+    else {
+      channels.push(channel, token);
+      this.ensureWake(channel);
+    }
+  }
+
+  private startTransfer(token: Token, channel: number): void {
+    const { tokens, simulator } = this;
+    const lengthNs = this.transferLength(token);
+    const endNs = this.takeBus(channel, lengthNs);
+    for (let each = token; each !== 0; each = tokens.mate[each]) {
+      const phase = each * NAND_PHASES;
+      tokens.phasesNs[phase + busWait] += simulator.now - this.service.busSinceNs[token];
+      tokens.phasesNs[phase + transfer] += lengthNs;
+    }
+    // The end of the transfer looks at the channel: no other event is needed.
+    this.channels.wakeNs[channel] = endNs;
+    this.sink.at(endNs, NandEvent.transferEnd, token);
+  }
+
+  private transferLength(token: Token): number {
+    const { tokens, service } = this;
+    switch (tokens.kind[token]) {
+      case OpKind.read:
+      case OpKind.readRun:
+        return tokens.transferNs[token];
+      case OpKind.copyback:
+        if (service.rounds[token] === 2) return tokens.transferNs[token];
+        if (service.rounds[token] === 1) return tokens.commandNs[token];
+    }
+    return this.array.config.timing.statusNs;
+  }
+
+  /** The page has been read: it moves to the bus-side register as soon as that is empty. */
+  private intoRegister(token: Token): void {
+    const { tokens, simulator } = this;
+    const die = tokens.die[token];
+    if (this.registersHold(this.inRegister, token)) {
+      this.service.busSinceNs[token] = simulator.now;
+      this.setRegisters(this.forRegister, token, token);
+      return;
+    }
+    this.setRegisters(this.inRegister, token, token);
+    if (tokens.kind[token] === OpKind.readRun) {
+      const { tRcbsyNs } = this.array.config.timing;
+      this.runArrayNs[die] += tRcbsyNs;
+      this.sink.at(simulator.now + tRcbsyNs, NandEvent.registerFree, token);
+      return;
+    }
+    this.transferAll(token);
+    this.freeDie(token, die);
+    this.wake(die);
+  }
+
+  private leaveRegister(token: Token): void {
+    const { tokens, simulator } = this;
+    const base = tokens.die[token] * tokens.planesPerDie;
+    let waiter = 0;
+    for (let plane = 0, left = this.ownPlanes(token); left !== 0; plane++, left >>= 1) {
+      if ((left & 1) === 0) continue;
+      this.inRegister[base + plane] = 0;
+      if (this.forRegister[base + plane] !== 0) waiter = this.forRegister[base + plane];
+    }
+    if (waiter === 0 || this.registersHold(this.inRegister, waiter)) return;
+    this.setRegisters(this.forRegister, waiter, 0);
+    const waitedNs = simulator.now - this.service.busSinceNs[waiter];
+    // The register waits for the bus; in a run that is part of the pipeline's history.
+    if (tokens.kind[waiter] === OpKind.readRun) this.runWaitNs[tokens.die[waiter]] += waitedNs;
+    else
+      for (let each = waiter; each !== 0; each = tokens.mate[each])
+        tokens.phasesNs[each * NAND_PHASES + dieWait] += waitedNs;
+    this.intoRegister(waiter);
+  }
+
+  /** A cache program has handed its data to the array, or a cache read its page to the bus-side register. */
+  private registerLeft(token: Token): void {
+    const { tokens, simulator } = this;
+    const die = tokens.die[token];
+    if (tokens.kind[token] !== OpKind.readRun) {
+      this.openDie(token);
+      this.wake(die);
+      return;
+    }
+    const phase = token * NAND_PHASES;
+    const next = tokens.mate[token];
+    tokens.mate[token] = 0;
+    tokens.phasesNs[phase + ARRAY] += this.runArrayNs[die];
+    tokens.phasesNs[phase + busWait] += this.runWaitNs[die];
+    this.holder[die] = next === 0 ? token : next;
+    this.requestTransfer(token);
+    if (next === 0) {
+      this.freeDie(token, die);
+      this.wake(die);
+      return;
+    }
+    this.runArrayNs[die] += tokens.arrayNs[next];
+    this.endsAt(next, simulator.now + tokens.arrayNs[next]);
+  }
+
+  /** Planes of the token's own pages, without those of commands merged into it. */
+  private ownPlanes(token: Token): number {
+    const { tokens } = this;
+    const { geometry } = this.array;
+    let planes = 0;
+    for (let i = 0; i < tokens.count[token]; i++) {
+      planes |= 1 << geometry.planeOfBlock[geometry.blockOf(tokens.address[token * tokens.planesPerDie + i])];
+    }
+    return planes;
+  }
+
+  private registersHold(registers: Int32Array, token: Token): boolean {
+    const base = this.tokens.die[token] * this.tokens.planesPerDie;
+    for (let plane = 0, left = this.tokens.planes[token]; left !== 0; plane++, left >>= 1) {
+      if ((left & 1) !== 0 && registers[base + plane] !== 0) return true;
+    }
+    return false;
+  }
+
+  private setRegisters(registers: Int32Array, token: Token, value: Token): void {
+    const base = this.tokens.die[token] * this.tokens.planesPerDie;
+    for (let plane = 0, left = this.tokens.planes[token]; left !== 0; plane++, left >>= 1) {
+      if ((left & 1) !== 0) registers[base + plane] = value;
+    }
+  }
+
+  private takeBus(channel: number, lengthNs: number): number {
+    const { channels } = this;
+    const endNs = this.simulator.now + lengthNs;
+    channels.busyUntilNs[channel] = endNs;
+    channels.busyNs[channel] += lengthNs;
+    return endNs;
+  }
+
+  private serve(channel: number): void {
+    const { channels, simulator } = this;
+    while (channels.busyUntilNs[channel] <= simulator.now && !channels.isEmpty(channel)) {
+      const waiter = channels.shift(channel);
+      if (waiter > 0) this.startTransfer(waiter, channel);
+      else {
+        this.waitsForBus[-1 - waiter] = 0;
+        this.grant(-1 - waiter, channel);
+      }
+    }
+    if (!channels.isEmpty(channel)) this.ensureWake(channel);
+  }
+
+  /** Somebody waits: makes sure that the channel is looked at when it becomes free. */
+  private ensureWake(channel: number): void {
+    const { channels, simulator } = this;
+    const free = Math.max(channels.busyUntilNs[channel], simulator.now);
+    if (channels.wakeNs[channel] === free) return;
+    channels.wakeNs[channel] = free;
+    this.sink.at(free, NandEvent.channelFree, channel);
+  }
+}
