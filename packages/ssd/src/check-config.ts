@@ -121,7 +121,6 @@ export function checkSsdConfig(config: SsdConfig): void {
         'readFirst',
         'outOfOrder',
         'priority',
-        'fair',
       ]);
       findings.oneOf('scheduler.bus', config.scheduler.bus, ['reserve', 'arbitrate']);
     }

@@ -60,7 +60,7 @@ export interface SchedulerConfig {
   /** `timeline`: in order of arrival, fast; `event`: queues per die, priorities, suspension. */
   readonly kind: 'timeline' | 'event';
   /** Event scheduler only: which operation of a die goes first. */
-  readonly policy: 'fifo' | 'readFirst' | 'outOfOrder' | 'priority' | 'fair';
+  readonly policy: 'fifo' | 'readFirst' | 'outOfOrder' | 'priority';
   /** Event scheduler only: `reserve` books a read's transfer with its command, `arbitrate` when it is ready. */
   readonly bus: 'reserve' | 'arbitrate';
 }

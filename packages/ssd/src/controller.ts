@@ -360,7 +360,6 @@ export class Controller implements FtlClient, EventTarget {
       this.placedAll(h);
     }
     if (this.buffer.dirty > 0) this.drain();
-    if (this.padded && !this.early) this.armPad();
   }
 
   /** False if the buffer is full before everything that arrived is placed. */
@@ -398,6 +397,7 @@ export class Controller implements FtlClient, EventTarget {
     if (this.contents !== null) this.jobs.record[job] = this.contents.takeChain(h, count);
     table.pending[h]++;
     this.ftl.write(lpn, count, table.origin[h], table.stream[h], job);
+    this.armPad();
   }
 
   /** Writes one slot into the buffer; false if there is no room. */
@@ -508,6 +508,7 @@ export class Controller implements FtlClient, EventTarget {
     buffer.issue(entry);
     const job = this.jobs.acquire(Job.entry, entry, lpn, 1);
     this.ftl.write(lpn, 1, buffer.origin[entry], buffer.stream[entry], job);
+    this.armPad();
     let link = this.waiters.takeIssueWaiters(buffer, entry);
     while (link !== NONE) {
       const h = this.waiters.request[link];
@@ -684,8 +685,9 @@ export class Controller implements FtlClient, EventTarget {
 
   // Timers
 
+  /** Where writes wait for their programs, sees to it that a program unit that nobody fills is programmed all the same. */
   private armPad(): void {
-    if (this.padArmed) return;
+    if (this.padArmed || !this.padded || this.early) return;
     this.padArmed = true;
     this.simulator.after(this.config.gatherNs, this, PAD_EVENT);
   }

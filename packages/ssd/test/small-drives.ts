@@ -1,0 +1,123 @@
+import { defaultCommandTiming, defaultFeatures, type NandConfig } from '@flashstack/nand-device';
+import { type BufferConfig, defaultScheduler, freeFirmware, type SsdConfig } from '../src/index.js';
+
+/** A flash part small enough for thousands of runs: 4 dies of 2 planes, blocks of 16 pages. */
+export const smallNand: NandConfig = {
+  geometry: {
+    channels: 2,
+    ways: 2,
+    dies: 1,
+    planes: 2,
+    blocksPerPlane: 12,
+    pagesPerBlock: 16,
+    pageBytes: 4096,
+    oobBytes: 128,
+    slotBytes: 4096,
+    cellBits: 2,
+    pairing: 'simple',
+    programUnit: 'page',
+  },
+  timing: {
+    ...defaultCommandTiming,
+    readNs: [50_000, 60_000],
+    programNs: [400_000, 900_000],
+    eraseNs: 3_000_000,
+    channelBytesPerSec: 400_000_000,
+  },
+  features: defaultFeatures,
+  reliability: null,
+};
+
+/** Several slots per page, both planes of a die together: program units of eight slots. */
+export const wideNand: NandConfig = {
+  ...smallNand,
+  geometry: { ...smallNand.geometry, pageBytes: 16_384 },
+};
+
+export const smallBuffer: BufferConfig = {
+  slots: 24,
+  earlyCompletion: true,
+  drain: 'eager',
+  highWatermark: 0,
+  lowWatermark: 0,
+  inFlightSlots: 0,
+};
+
+/** No buffer, one slot per page: the plainest drive. Contents are kept; blocks are an eighth of a slot. */
+export const plainDrive: SsdConfig = {
+  name: 'plain',
+  summary: 'A small drive for tests.',
+  sources: [],
+  figures: [],
+  capacityBytes: 700 * 4096,
+  blockBytes: 512,
+  nand: smallNand,
+  ftl: {},
+  link: { readBytesPerSec: 1e9, writeBytesPerSec: 1e9, duplex: 'full', commandNs: 100, chunkBytes: 8192 },
+  firmware: {
+    cores: 2,
+    binding: 'leastLoaded',
+    readNs: 3_000,
+    writeNs: 5_000,
+    flushNs: 1_000,
+    discardNs: 2_000,
+    readSlotNs: 400,
+    writeSlotNs: 600,
+  },
+  buffer: null,
+  queue: { depth: 16, queues: 2 },
+  scheduler: defaultScheduler,
+  powerLossProtection: false,
+  keeps: 'contents',
+  gatherNs: 20_000,
+  idleNs: 0,
+};
+
+export const bufferedDrive: SsdConfig = { ...plainDrive, name: 'buffered', buffer: smallBuffer };
+
+export const lazyDrive: SsdConfig = {
+  ...plainDrive,
+  name: 'lazy',
+  buffer: { ...smallBuffer, drain: 'watermark', highWatermark: 0.75, lowWatermark: 0.25, inFlightSlots: 16 },
+};
+
+/** Program units of eight slots behind a buffer that only completes what is programmed. */
+export const wideDrive: SsdConfig = {
+  ...plainDrive,
+  name: 'wide',
+  capacityBytes: 2700 * 4096,
+  nand: wideNand,
+  ftl: { domain: 'die' },
+  buffer: { ...smallBuffer, slots: 80 },
+};
+
+export const throughDrive: SsdConfig = {
+  ...wideDrive,
+  name: 'write-through',
+  buffer: { ...smallBuffer, slots: 80, earlyCompletion: false },
+};
+
+export const wideUnbufferedDrive: SsdConfig = { ...wideDrive, name: 'wide-unbuffered', buffer: null };
+
+/** Blocks as large as slots, nothing in the controller costs time, no link: as much as possible happens at once. */
+export const instantHostDrive: SsdConfig = {
+  ...bufferedDrive,
+  name: 'instant-host',
+  blockBytes: 4096,
+  link: null,
+  firmware: freeFirmware,
+  queue: { depth: 4, queues: 1 },
+};
+
+export const protectedDrive: SsdConfig = { ...wideDrive, name: 'protected', powerLossProtection: true };
+
+export const drives: readonly SsdConfig[] = [
+  plainDrive,
+  bufferedDrive,
+  lazyDrive,
+  wideDrive,
+  throughDrive,
+  wideUnbufferedDrive,
+  instantHostDrive,
+  protectedDrive,
+];
