@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { runDemo } from './demo-command.js';
 import { listDevices, showDevice } from './devices-command.js';
 import { ExitCode } from './exit-code.js';
+import { InterruptedError } from './interrupt.js';
 import { type ReplayFlags, runReplay } from './replay-command.js';
 import { describeError, exitCodeOf } from './report-error.js';
 import { Session, type SessionFlags } from './session.js';
@@ -15,8 +16,8 @@ Exit codes:
   3    input or output failed on this machine, or flashstack itself did
   130  interrupted; the partial result has been printed and kept
 
-The result goes to stdout, everything else to stderr. "flashstack COMMAND --help"
-tells about a command, docs/ in the repository about everything.`;
+The result goes to stdout, everything else to stderr. More: docs/ in the
+repository, and "flashstack COMMAND --help".`;
 
 /** What the command line is made of, besides the machine. */
 export interface CliSettings {
@@ -35,6 +36,10 @@ export async function runCli(args: readonly string[], host: Host, settings: CliS
     return outcome.code;
   } catch (error) {
     if (error instanceof CommanderError) return reportUsage(error, host, early);
+    if (error instanceof InterruptedError) {
+      host.stderr.write(`${early.tone('attention', early.attention)} ${error.message}\n`);
+      return ExitCode.interrupted;
+    }
     host.stderr.write(describeError(error, early));
     if (args.includes('--debug') && error instanceof Error) host.stderr.write(`${error.stack}\n`);
     return exitCodeOf(error);
@@ -85,6 +90,8 @@ function addReplay(root: Command, host: Host, settings: CliSettings, outcome: { 
     .option('--repeat <n>', 'passes over the trace', '1')
     .option('--precondition <state>', 'state of the drive at the start: none, fill, steady', 'none')
     .option('--capacity <size>', 'scale the drive, such as 4GiB; its parallelism stays')
+    .option('--over-provisioning <share>', 'spare flash as a share of the capacity, such as 7%')
+    .option('--set <path=value>', 'change one value of the drive, such as ftl.victim=fifo; repeatable', collect)
     .option('--seed <n>', 'seed of everything random', '1')
     .option('--scheduler <kind>', 'timeline (fast) or event (priorities, suspension); default: as the preset says')
     .option('--out <dir>', 'also write the result as DIR/TRACE.json');
@@ -127,6 +134,10 @@ function common(command: Command): Command {
     .option('--ascii', 'no characters beyond ASCII')
     .option('--quiet', 'no progress and no notes on stderr')
     .option('--debug', 'show the stack trace of an error');
+}
+
+function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
 }
 
 function parseColor(text: string): ColorMode {

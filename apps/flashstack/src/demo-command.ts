@@ -32,8 +32,8 @@ export async function runDemo(traces: URL, flags: { readonly seed: string }, ses
         interrupt.throwIfRequested();
         const run = await runOnDevice(
           {
-            device,
-            capacity: CAPACITY,
+            name: device,
+            device: { preset: device, capacityBytes: CAPACITY },
             scheduler: undefined,
             loop: { kind: 'closed', depth: DEPTH },
             address: 'wrap',

@@ -22,6 +22,11 @@ export class Numbers {
     return value < 0 && grouped !== '0' ? `-${grouped}` : grouped;
   }
 
+  /** A count with its noun: `1 line`, `2 140 lines`. */
+  counted(value: number, noun: string): string {
+    return `${this.count(value)} ${noun}${value === 1 ? '' : 's'}`;
+  }
+
   /** Three significant digits below 1,000, whole above: `0.31`, `47.6`, `2 140`. */
   short(value: number): string {
     if (!Number.isFinite(value)) return this.none;

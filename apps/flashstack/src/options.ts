@@ -27,6 +27,33 @@ export function parseWhole(option: string, text: string, least: number): number 
   throw new UsageError(`${option} is "${text}", expected a whole number of at least ${least}.`);
 }
 
+/** A share such as `7%` or `0.07`, above 0. */
+export function parseShare(option: string, text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim());
+  const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
+  if (share > 0 && share < 100) return share;
+  throw new UsageError(`${option} is "${text}", expected a share above 0.`, ['Write it as 7% or 0.07.']);
+}
+
+/** `path=value` pairs; a value is JSON (a number, true, null, a list …) or else the text itself. */
+export function parseSettings(option: string, texts: readonly string[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const at = text.indexOf('=');
+      if (at < 1) throw new UsageError(`${option} is "${text}", expected PATH=VALUE.`, ['Such as ftl.victim=fifo.']);
+      return [text.slice(0, at), jsonOrText(text.slice(at + 1))];
+    }),
+  );
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
 /** A number above 0. */
 export function parsePositive(option: string, text: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);

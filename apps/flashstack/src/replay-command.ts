@@ -1,9 +1,19 @@
-import { type PreconditionState, presets, resolvePreset } from '@flashstack/ssd';
-import type { ReplayLoop, Trace } from '@flashstack/workloads';
+import { type DeviceSpec, resolveDevice } from '@flashstack/experiment';
+import { type PreconditionState, presets } from '@flashstack/ssd';
+import { ReplayError, ReplayErrorCode, type ReplayLoop, type Trace } from '@flashstack/workloads';
 import { openTrace } from '@flashstack/workloads/node';
 import { ExitCode } from './exit-code.js';
 import { Interrupt } from './interrupt.js';
-import { parseAddress, parseChoice, parseLoop, parsePositive, parseSize, parseWhole } from './options.js';
+import {
+  parseAddress,
+  parseChoice,
+  parseLoop,
+  parsePositive,
+  parseSettings,
+  parseShare,
+  parseSize,
+  parseWhole,
+} from './options.js';
 import { UsageError } from './report-error.js';
 import { writeWhole } from './result-file.js';
 import { type Run, type RunRequest, runOnDevice } from './run.js';
@@ -22,6 +32,8 @@ export interface ReplayFlags {
   readonly repeat: string;
   readonly precondition: string;
   readonly capacity?: string;
+  readonly overProvisioning?: string;
+  readonly set?: readonly string[];
   readonly seed: string;
   readonly scheduler?: string;
   readonly json?: boolean;
@@ -29,6 +41,7 @@ export interface ReplayFlags {
   readonly verbose?: boolean;
 }
 
+const schedulers = ['timeline', 'event'] as const;
 const preconditions: readonly PreconditionState[] = ['none', 'fill', 'steady'];
 
 /** `flashstack replay`: one trace on one drive. Returns the exit code. */
@@ -37,7 +50,9 @@ export async function runReplay(path: string, flags: ReplayFlags, session: Sessi
   try {
     const request = requestFrom(flags);
     const trace = await loadTrace(path, flags, request.loop, session, interrupt);
-    const run = await runOnDevice({ ...request, trace }, session, interrupt);
+    const run = await runOnDevice({ ...request, trace }, session, interrupt).catch((error: unknown) => {
+      throw error instanceof ReplayError ? inFile(path, error) : error;
+    });
     const files = flags.out === undefined ? [] : [saveResult(run, flags.out)];
     if (flags.json === true) session.print(`${JSON.stringify(run.result, null, 2)}\n`);
     else session.print(renderSummary({ ...run.summary, files }, session.style));
@@ -51,20 +66,24 @@ export async function runReplay(path: string, flags: ReplayFlags, session: Sessi
 
 /** Checks every option before anything is read or simulated. */
 function requestFrom(flags: ReplayFlags): Omit<RunRequest, 'trace'> {
-  const { device } = flags;
-  if (device === undefined) {
-    const names = presets.map((preset) => preset.name).join(', ');
+  const { device: preset } = flags;
+  if (preset === undefined) {
+    const names = presets.map((known) => known.name).join(', ');
     throw new UsageError('--device is missing: which drive is to be simulated?', [`There are ${names}.`]);
   }
-  const capacity = flags.capacity === undefined ? undefined : parseSize('--capacity', flags.capacity);
-  const scheduler =
-    flags.scheduler === undefined
-      ? undefined
-      : parseChoice('--scheduler', flags.scheduler, ['timeline', 'event'] as const);
-  resolvePreset(device, capacity === undefined ? {} : { capacity });
+  const device: DeviceSpec = {
+    preset,
+    ...(flags.capacity === undefined ? {} : { capacityBytes: parseSize('--capacity', flags.capacity) }),
+    ...(flags.overProvisioning === undefined
+      ? {}
+      : { overProvisioning: parseShare('--over-provisioning', flags.overProvisioning) }),
+    overrides: parseSettings('--set', flags.set ?? []),
+  };
+  const scheduler = flags.scheduler === undefined ? undefined : parseChoice('--scheduler', flags.scheduler, schedulers);
+  resolveDevice({ device });
   return {
+    name: preset,
     device,
-    capacity,
     scheduler,
     loop: parseLoop(flags.loop, parsePositive('--time-scale', flags.timeScale)),
     address: parseAddress(flags.address),
@@ -92,17 +111,25 @@ async function loadTrace(
   });
   const { numbers } = session.errorStyle;
   const how = evidence === 'named' ? 'as named' : 'recognised';
-  const size = `${numbers.count(trace.length)} requests, ${numbers.simulated(trace.spanNs)}`;
+  const size = `${numbers.counted(trace.length, 'request')}, ${numbers.simulated(trace.spanNs)}`;
   session.note('format', `${trace.format} (${facts}), ${how}; ${size}`);
   if (trace.badLines > 0)
-    session.warn(`${numbers.count(trace.badLines)} lines skipped; the first: ${trace.firstBadLine}`);
-  if (trace.zeroLength > 0) session.warn(`${numbers.count(trace.zeroLength)} requests of length zero left out`);
+    session.warn(`${numbers.counted(trace.badLines, 'line')} skipped; the first: ${trace.firstBadLine}`);
+  if (trace.zeroLength > 0) session.warn(`${numbers.counted(trace.zeroLength, 'request')} of length zero left out`);
   if (loop.kind === 'closed' || trace.outOfOrder === 0) return trace;
   session.note(
     'order',
     `${numbers.count(trace.outOfOrder)} requests are older than the one above them: sorted by time`,
   );
   return trace.sortedByTime();
+}
+
+/** What the trace and the drive cannot agree on, with the file's name and the option that helps. */
+function inFile(path: string, error: ReplayError): UsageError {
+  const [what, ...rest] = error.message.split('. ');
+  const beyond = error.code === ReplayErrorCode.beyondDevice;
+  const help = beyond ? ['Choose how to map addresses: --address wrap | compact | scale.'] : rest;
+  return new UsageError(`${path}: ${what}.`, help);
 }
 
 function saveResult(run: Run, folder: string): readonly [string, string] {

@@ -1,4 +1,5 @@
 import {
+  type DeviceSpec,
   type ExperimentProgress,
   type ExperimentResult,
   type ExperimentSpec,
@@ -14,9 +15,10 @@ import { summaryOf } from './summary-of.js';
 /** One run: a trace on a drive. */
 export interface RunRequest {
   readonly trace: Trace;
-  readonly device: string;
-  /** Bytes the host may address; undefined: as the preset says. */
-  readonly capacity: number | undefined;
+  /** Name of the drive, for the summary. */
+  readonly name: string;
+  readonly device: DeviceSpec;
+  /** Undefined: as the preset says. */
   readonly scheduler: 'timeline' | 'event' | undefined;
   readonly loop: ReplayLoop;
   readonly address: AddressPolicy;
@@ -63,13 +65,13 @@ export async function runOnDevice(request: RunRequest, session: Session, interru
   });
   progress.clear();
   if (request.precondition !== 'none') session.note('prepare', preparation(request, result, session));
-  return { result, metrics: result.metrics, summary: summaryOf(result, request.device), cost: costOf(result, session) };
+  return { result, metrics: result.metrics, summary: summaryOf(result, request.name), cost: costOf(result, session) };
 }
 
 function specOf(request: RunRequest): ExperimentSpec {
-  const { trace, device, capacity, scheduler, loop, address, repeat, precondition, seed } = request;
+  const { trace, device, scheduler, loop, address, repeat, precondition, seed } = request;
   return {
-    device: capacity === undefined ? device : { preset: device, capacityBytes: capacity },
+    device,
     workload: { kind: 'given', name: trace.name },
     ...(scheduler === undefined ? {} : { scheduler }),
     loop,

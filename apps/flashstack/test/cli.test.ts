@@ -82,7 +82,7 @@ describe('bad input', () => {
 
   test('a request beyond the drive', async () => {
     expect(await refused(`replay ${file(`${line}\n`)} --format msr --device emmc-5.0 --capacity 1GiB`)).toMatch(
-      /request 1 ends at 6\.5 GiB; the device has 1 GiB\..*--address/,
+      /t\.csv: request 1 ends at 6\.5 GiB; the device has 1 GiB\. Choose how to map addresses: --address wrap/,
     );
   });
 
@@ -108,6 +108,22 @@ describe('bad input', () => {
     expect(await refused(`replay ${trace} --device emmc-5.0 --time-scale -1`)).toContain('--time-scale is "-1"');
     expect(await refused(`replay ${trace} --device emmc-5.0 --seed 1.5`)).toContain('--seed is "1.5"');
     expect(await refused('devices --color sometimes')).toContain('Expected auto, always or never');
+  });
+
+  test('over-provisioning too small to collect garbage', async () => {
+    expect(await refused(`replay ${trace} --device generic-tlc-nvme --capacity 4GiB --over-provisioning 0.1%`)).toMatch(
+      /over-provisioning/i,
+    );
+  });
+
+  test('impossible geometry: an odd page, no planes, a path that does not exist', async () => {
+    const command = `replay ${trace} --device emmc-5.0`;
+    expect(await refused(`${command} --set nand.geometry.planes=0`)).toContain('planes');
+    expect(await refused(`${command} --set nand.geometry.pageBytes=5000`)).toContain('pageBytes');
+    expect(await refused(`${command} --set nand.geometry.plane=1`)).toContain('Did you mean nand.geometry.planes?');
+    expect(await refused(`${command} --set ftl.victim=gredy`)).toContain('Did you mean "greedy"?');
+    expect(await refused(`${command} --set ftl.victim`)).toContain('expected PATH=VALUE');
+    expect(await refused(`${command} --over-provisioning lots`)).toContain('--over-provisioning is "lots"');
   });
 
   test('impossible geometry: a capacity too small for the parallelism', async () => {

@@ -5,6 +5,8 @@ export class FakeHost implements Host {
   out = '';
   err = '';
   clockMs = 0;
+  /** Sees every text that goes to stderr. */
+  onErr: (text: string) => void = () => undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Output;
   readonly stderr: Output;
@@ -22,6 +24,7 @@ export class FakeHost implements Host {
       isTerminal: terminal,
       write: (text) => {
         this.err += text;
+        this.onErr(text);
       },
     };
   }

@@ -191,11 +191,11 @@ export class TraceDecoder {
   private nothing(): TraceError {
     const { badLines, firstBadLine, zeroLength } = this.builder;
     if (badLines > 0) {
-      return new TraceError(TraceErrorCode.empty, `${this.file}: all ${badLines} lines were skipped as bad`, [
+      return new TraceError(TraceErrorCode.empty, `${this.file}: every line was skipped as bad (${badLines} in all)`, [
         `The first: ${firstBadLine}`,
       ]);
     }
-    const why = zeroLength > 0 ? `only ${zeroLength} requests of length zero` : 'no requests';
+    const why = zeroLength > 0 ? 'nothing but requests of length zero' : 'no requests';
     return new TraceError(TraceErrorCode.empty, `${this.file}: the trace holds ${why}`);
   }
 }

@@ -132,9 +132,11 @@ describe('what is refused', () => {
   test('an empty file, a file of empty lines, one without requests', async () => {
     expect((await failure('')).message).toBe('web.csv: the file is empty');
     expect((await failure('\n\n')).code).toBe('ERR_TRACE_EMPTY');
-    expect((await failure('1 0 0 0 0\n')).message).toBe('web.csv: the trace holds only 1 requests of length zero');
+    expect((await failure('1 0 0 0 0\n')).message).toBe('web.csv: the trace holds nothing but requests of length zero');
     expect((await failure('\n', { format: 'msr' })).message).toBe('web.csv: the trace holds no requests');
-    expect((await failure('x\n', { format: 'msr', badLines: 'skip' })).message).toContain('all 1 lines');
+    expect((await failure('x\n', { format: 'msr', badLines: 'skip' })).message).toContain(
+      'every line was skipped as bad (1 in all)',
+    );
   });
 
   test('gzip that ends early, wherever it is cut', async () => {
