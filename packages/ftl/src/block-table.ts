@@ -113,18 +113,19 @@ export class BlockTable {
       }
     }
     this.load(array);
+    for (let block = 0; block < this.blocks; block++) if (this.capacity[block] > 0) this.release(block);
   }
 
-  /** Sets every block free or bad, as a drive that holds no data. */
+  /** Takes erase counts and bad members from the array; no block is in the free pool, none holds valid slots. */
   load(array: NandArray): void {
     this.head.fill(-1);
     this.tail.fill(-1);
     this.freeCount.fill(0);
+    this.valid.fill(0);
+    this.state.fill(BlockState.open);
     for (let block = 0; block < this.blocks; block++) {
-      this.valid[block] = 0;
       this.eraseCount[block] = array.eraseCount[this.memberBlock[block * this.members]];
       this.dropBadMembers(block, array.bad);
-      if (this.capacity[block] > 0) this.release(block);
     }
   }
 

@@ -95,7 +95,10 @@ export class Collector {
         if (eraser.releaseWaiting(domain)) return;
         if (!this.start(domain)) return;
       }
-      if (!this.run(domain)) return;
+      if (!this.run(domain)) {
+        if (!eraser.inFlight(domain)) eraser.releaseWaiting(domain);
+        return;
+      }
     }
   }
 
@@ -127,13 +130,14 @@ export class Collector {
 
   /** Moves up to `pages` pages of the domain, towards `target` free blocks; false if there is nothing (more) to do. */
   background(domain: number, pages: number, target: number): boolean {
-    const { table, eraser } = this.parts;
+    const { table, eraser, options } = this.parts;
     for (let i = 0; i < pages; i++) {
       if (this.victim[domain] < 0) {
         if (table.freeCount[domain] + eraser.erasing[domain] >= target || !this.start(domain)) return false;
         if (this.victim[domain] < 0) continue;
       }
       if (this.movePage(domain) < 0) return false;
+      if (table.freeCount[domain] < options.gcHard && !this.run(domain)) return false;
     }
     return true;
   }

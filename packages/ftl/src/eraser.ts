@@ -1,13 +1,18 @@
 import { type NandArray, NandClass, type NandScheduler, NandStatus } from '@flashstack/nand-device';
 import { BlockState, type BlockTable } from './block-table.js';
-import { Done, type FrontierOwner, type Frontiers, SlotFlag } from './frontier.js';
+import type { Frontiers } from './frontier.js';
+import { Done, type FrontierOwner } from './frontier-parts.js';
 import type { FtlProbe } from './probe.js';
+import { SlotFlag } from './slot-contents.js';
 import type { FtlStats } from './stats.js';
 
 /** What the eraser needs of the FTL around it. */
 export interface EraserOwner extends FrontierOwner {
-  /** Before `block` is erased: make durable what would let older versions of its trimmed slots come back. */
-  beforeErase(block: number, domain: number): void;
+  /**
+   * Before `block` is erased: make durable what keeps older versions of its trimmed slots from coming back. False if
+   * there is no room for it now.
+   */
+  beforeErase(block: number, domain: number): boolean;
   /** The content of an erased slot is gone; `flags` as in `SlotFlag`. */
   contentDead(word: number, flags: number): void;
 }
@@ -33,6 +38,10 @@ export class BlockEraser {
   /** Of those, blocks that wait until data that supersedes theirs is issued. */
   private readonly waiting: Int32Array;
   private readonly ready: number[] = [];
+  /** Blocks that wait for room to make trims durable: tried again whenever an erase is done. */
+  private readonly blocked: number[] = [];
+  /** Erases of blocks that are in flight on the whole device. */
+  inFlightTotal = 0;
   /** Physical blocks that failed: retired once their block is empty. */
   private readonly failing: Set<number> = new Set();
   private readonly parts: EraserParts;
@@ -76,9 +85,9 @@ export class BlockEraser {
     }
   }
 
-  /** Blocks whose erase is in flight or waits, on the whole device. */
-  get total(): number {
-    return this.erasing.reduce((a, b) => a + b, 0);
+  /** Blocks that waited for room may be tried again at the next `serveReady`. */
+  retry(): void {
+    this.ready.push(...this.blocked.splice(0));
   }
 
   /** True if an erase of the domain has been issued and is not done. */
@@ -115,6 +124,8 @@ export class BlockEraser {
     }
     if (retired) table.dropBadMembers(block, array.bad);
     this.erasing[domain]--;
+    this.inFlightTotal--;
+    this.retry();
     table.valid[block] = 0;
     if (table.capacity[block] > 0) table.release(block);
     if (this.probe !== null) this.probe.erased(block);
@@ -126,6 +137,8 @@ export class BlockEraser {
     this.erasing.fill(0);
     this.waiting.fill(0);
     this.ready.length = 0;
+    this.blocked.length = 0;
+    this.inFlightTotal = 0;
     this.failing.clear();
   }
 
@@ -146,7 +159,11 @@ export class BlockEraser {
   private erase(block: number, domain: number): void {
     const { table, owner, stats, array } = this.parts;
     const { scheduler } = this;
-    owner.beforeErase(block, domain);
+    if (!owner.beforeErase(block, domain)) {
+      this.waiting[domain]++;
+      this.blocked.push(block);
+      return;
+    }
     if (this.probe !== null) this.probe.erasing(block);
     const from = block * table.members;
     let all = 0;
@@ -163,6 +180,7 @@ export class BlockEraser {
       }
       all = all === 0 ? token : scheduler.join(all, token);
     }
-    scheduler.then(all, owner, (block << 3) | Done.erase);
+    this.inFlightTotal++;
+    scheduler.then(all, owner.completions, (block << 3) | Done.erase);
   }
 }

@@ -1,70 +1,20 @@
 import {
   type NandArray,
   NandClass,
-  type NandClient,
   type NandScheduler,
   NandStatus,
   PADDING_LPN,
   type Token,
 } from '@flashstack/nand-device';
 import { BlockState, type BlockTable, type FreeOrder } from './block-table.js';
-import { CONTENT_HANDLE, type FtlClient } from './contract.js';
+import { Done, type FrontierParts } from './frontier-parts.js';
 import { PairedPageRisks } from './paired-risk.js';
 import type { FtlProbe } from './probe.js';
+import { reprogram } from './reprogram.js';
+import { FROM_HOST, SlotContents, UNMAPPED } from './slot-contents.js';
 import type { FtlStats } from './stats.js';
 import { UnitRecords } from './unit-records.js';
 import type { VictimPolicy } from './victims/policy.js';
-
-/** L2P value of a logical slot that holds nothing. */
-export const UNMAPPED = -1;
-
-/** Bits of `NandArray.flags`: kind of the slot, and what its content word is. */
-export const SlotFlag = {
-  /** Kinds (low three bits): user data, trim map, padding. */
-  user: 0,
-  trimMap: 2,
-  padding: 4,
-  kindMask: 7,
-  /** The data could not be read when it was relocated: the slot stands for a lost one. */
-  lost: 8,
-  /** The content word is a handle that its owner counts. */
-  handle: 128,
-} as const;
-
-/** What an argument of `nandDone` refers to (low three bits); the rest is a job, unit record or block. */
-export const Done = { job: 0, unit: 1, erase: 2 } as const;
-
-/** Who is told about events inside the writer. */
-export interface FrontierOwner extends NandClient {
-  /** A block whose erase waited may be erased now: everything that supersedes its data has been issued. */
-  eraseReady(block: number): void;
-  /** A program failed: the block takes no more programs and must be emptied. */
-  blockFailed(block: number, physicalBlock: number): void;
-  /** The content behind a handle stands in one more slot; `flags` as in `SlotFlag`. */
-  contentCopied(word: number, flags: number): void;
-  /** No free block is left to write `lpn` again after a failed program. */
-  slotStranded(lpn: number): void;
-}
-
-/** `from` of a slot that the host writes, and of a page of the trim map. Otherwise: the slot that is copied. */
-export const FROM_HOST = -1;
-export const FROM_TRIM_MAP = -2;
-
-/** What `Frontiers` works on. */
-export interface FrontierParts {
-  readonly array: NandArray;
-  readonly scheduler: NandScheduler;
-  readonly client: FtlClient;
-  readonly table: BlockTable;
-  readonly policy: VictimPolicy;
-  readonly stats: FtlStats;
-  readonly owner: FrontierOwner;
-  /** Frontiers per domain. */
-  readonly perDomain: number;
-  /** Logical slots, those of the trim map included. */
-  readonly mappedSlots: number;
-  readonly multiPlane: boolean;
-}
 
 /**
  * Write frontiers and the mapping itself: a frontier takes slots in the order of program units of its open block, maps
@@ -84,14 +34,12 @@ export class Frontiers {
   /** Program unit of one slot, one member per block and no pages at risk: slots follow each other. */
   readonly simple: boolean;
   readonly perDomain: number;
-  /** Sequence number of the last slot written. */
-  seq = 0;
+  /** Null if the array keeps nothing. */
+  readonly contents: SlotContents | null;
   /** Number of the last block opening. */
   openings = 0;
   /** Slots that wait for their program unit, in all frontiers. */
   pending = 0;
-  /** Word and flags of the next slot that is written with `FROM_TRIM_MAP`. */
-  metaWord = 0;
   /** With `keepToken` set, the token of the last program without a client is kept here instead of being dropped. */
   keepToken = false;
   keptToken: Token = 0;
@@ -100,14 +48,13 @@ export class Frontiers {
 
   private readonly parts: FrontierParts;
   private readonly table: BlockTable;
-  private readonly array: NandArray;
+  readonly array: NandArray;
   private readonly policy: VictimPolicy;
   private readonly stats: FtlStats;
   private readonly valid: Int32Array;
   private readonly state: Uint8Array;
   private readonly lpnOf: Uint32Array;
   private readonly originOf: Uint8Array;
-  private readonly keeps: boolean;
   private readonly faulty: boolean;
   private readonly slotsPerPage: number;
   private readonly pagesPerBlock: number;
@@ -143,7 +90,7 @@ export class Frontiers {
     this.state = table.state;
     this.lpnOf = array.lpn;
     this.originOf = array.origin;
-    this.keeps = array.keeps !== 'nothing';
+    this.contents = SlotContents.of(array, parts.client, parts.owner);
     this.faulty = array.reliability !== null;
     this.slotsPerPage = g.slotsPerPage;
     this.pagesPerBlock = g.pagesPerBlock;
@@ -210,7 +157,7 @@ export class Frontiers {
   append(f: number, lpn: number, origin: number, from: number, job: number, after: Token): void {
     const psn = this.simple ? this.base[f] + this.fill[f] : this.nextPsn(f);
     const old = this.l2p[lpn];
-    if (this.keeps) this.fillContents(psn, lpn, from, job);
+    if (this.contents !== null) this.contents.fill(psn, lpn, from, job);
     if (old >= 0) this.invalidate(old);
     this.l2p[lpn] = psn;
     this.valid[this.block[f]]++;
@@ -235,11 +182,7 @@ export class Frontiers {
       const psn = this.nextPsn(f);
       this.lpnOf[psn] = PADDING_LPN;
       this.originOf[psn] = 0;
-      if (this.keeps) {
-        (this.array.flags as Uint8Array)[psn] = SlotFlag.padding;
-        (this.array.word as Uint32Array)[psn] = 0;
-        (this.array.seq as Float64Array)[psn] = 0;
-      }
+      this.contents?.pad(psn);
       this.stats.padding++;
       this.collect(f, psn, FROM_HOST, -1, 0, -1);
     } while (this.block[f] === block && this.fill[f] > 0);
@@ -248,7 +191,7 @@ export class Frontiers {
   /** Moves `lpn` by copyback to the next slot of the open frontier `f` (simple layout only). */
   copyBack(f: number, lpn: number, origin: number, from: number): void {
     const psn = this.nextSlot(f);
-    if (this.keeps) this.fillContents(psn, lpn, from, -1);
+    if (this.contents !== null) this.contents.fill(psn, lpn, from, -1);
     this.invalidate(from);
     this.l2p[lpn] = psn;
     this.valid[this.block[f]]++;
@@ -274,10 +217,14 @@ export class Frontiers {
   settle(perDomain: number): void {
     if (this.simple) return;
     for (let f = 0; f < this.block.length; f++) {
-      if (f % this.perDomain >= perDomain) continue;
-      while (this.block[f] >= 0 && (this.fill[f] > 0 || (this.risks !== null && this.risks.exposed(f, this.row[f]))))
-        this.pad(f);
+      if (f % this.perDomain < perDomain) this.settleOne(f);
     }
+  }
+
+  /** The same for frontier `f`. */
+  settleOne(f: number): void {
+    if (this.simple) return;
+    while (this.block[f] >= 0 && (this.fill[f] > 0 || this.isExposed(f))) this.pad(f);
   }
 
   /** Pads as many units as it takes until nothing that supersedes data of `block` could vanish any more. */
@@ -323,14 +270,11 @@ export class Frontiers {
     const { scheduler } = this;
     this.stats.programmed++;
     if (this.faulty && scheduler.status[token] === NandStatus.programFailed) {
-      this.unitPsn[f] = psn;
-      this.unitJob[f] = job;
-      this.unitOld[f] = -1;
-      this.ppns[0] = psn;
-      this.failed(f, token, 1, 1);
+      const unit = { psns: Int32Array.of(psn), jobs: Int32Array.of(job), held: Int32Array.of(-1) };
+      reprogram(this, this.parts, f, token, unit, unit.psns);
       return;
     }
-    if (job >= 0) scheduler.then(token, this.parts.owner, (job << 3) | Done.job);
+    if (job >= 0) scheduler.then(token, this.parts.owner.completions, (job << 3) | Done.job);
     else scheduler.drop(token);
     if (++this.fill[f] === this.table.slotsPerMember) this.closeFull(f, this.block[f]);
   }
@@ -366,11 +310,17 @@ export class Frontiers {
         ? scheduler.program(ppns[0], this.cls[f], after)
         : scheduler.programPlanes(ppns, planes, this.cls[f], after);
     if (this.faulty && scheduler.status[token] === NandStatus.programFailed) {
-      this.failed(f, token, count, planes);
+      const at = f * this.maxUnit;
+      const unit = {
+        psns: this.unitPsn.slice(at, at + count),
+        jobs: this.unitJob.slice(at, at + count),
+        held: this.unitOld.slice(at, at + count),
+      };
+      reprogram(this, this.parts, f, token, unit, ppns.slice(0, planes));
       return;
     }
     const record = this.records.collect(this.unitJob, f * this.maxUnit, count);
-    if (record >= 0) scheduler.then(token, this.parts.owner, (record << 3) | Done.unit);
+    if (record >= 0) scheduler.then(token, this.parts.owner.completions, (record << 3) | Done.unit);
     else if (this.keepToken && this.keptToken === 0) this.keptToken = token;
     else scheduler.drop(token);
     this.settleUnit(f, count, page);
@@ -436,73 +386,14 @@ export class Frontiers {
     return (physical * this.pagesPerBlock + page) * slotsPerPage + slot;
   }
 
-  private fillContents(psn: number, lpn: number, from: number, job: number): void {
-    const seq = this.array.seq as Float64Array;
-    const word = this.array.word as Uint32Array;
-    const flags = this.array.flags as Uint8Array;
-    const moves = this.array.moves as Uint8Array;
-    if (from >= 0) {
-      seq[psn] = seq[from];
-      word[psn] = word[from];
-      flags[psn] = flags[from];
-      moves[psn] = moves[from] < 255 ? moves[from] + 1 : 255;
-      if ((flags[from] & SlotFlag.handle) !== 0) this.parts.owner.contentCopied(word[from], flags[from]);
-      return;
-    }
-    seq[psn] = ++this.seq;
-    moves[psn] = 0;
-    if (from === FROM_TRIM_MAP) {
-      word[psn] = this.metaWord;
-      flags[psn] = SlotFlag.trimMap | SlotFlag.handle;
-      return;
-    }
-    const value = this.parts.client.slotWord(job, lpn);
-    word[psn] = value >= CONTENT_HANDLE ? value - CONTENT_HANDLE : value;
-    flags[psn] = value >= CONTENT_HANDLE ? SlotFlag.handle : SlotFlag.user;
+  /** True if a power cut in a later program of the block could destroy data of it. */
+  private isExposed(f: number): boolean {
+    return this.risks !== null && this.risks.exposed(f, this.row[f]);
   }
 
   private holds(f: number, block: number): boolean {
     const from = f * this.maxUnit;
     for (let i = 0; i < this.fill[f]; i++) if (this.unitOld[from + i] === block) return true;
     return this.risks !== null && this.risks.holds(f, block);
-  }
-
-  /** A program failed: its block is given up, and what is still valid of it is written elsewhere after the failure. */
-  private failed(f: number, token: Token, count: number, planes: number): void {
-    const { table, scheduler, stats, lpnOf } = this;
-    const from = f * this.maxUnit;
-    const psns = this.unitPsn.slice(from, from + count);
-    const jobs = this.unitJob.slice(from, from + count);
-    const olds = this.unitOld.slice(from, from + count);
-    const block = this.block[f];
-    const domain = table.domainOf(block);
-    stats.programFailures++;
-    let failedBlock = this.array.geometry.blockOf(this.ppns[0]);
-    for (let i = 1; i < planes; i++) {
-      if (this.array.planeStatus[i] !== NandStatus.ok) failedBlock = this.array.geometry.blockOf(this.ppns[i]);
-    }
-    this.abandon(f);
-    this.parts.owner.blockFailed(block, failedBlock);
-    let after = token;
-    const early: number[] = [];
-    for (let i = 0; i < count; i++) {
-      const lpn = lpnOf[psns[i]];
-      const current = lpn !== PADDING_LPN && this.l2p[lpn] === psns[i];
-      if (this.block[f] < 0 && table.freeCount[domain] > 0) this.open(f, domain, 'youngest');
-      if (current && this.block[f] >= 0) {
-        stats.reprogrammed++;
-        const origin = this.originOf[psns[i]];
-        // The old version is held until the new program is issued, whatever happens to this copy.
-        this.append(f, lpn, origin, psns[i], jobs[i], after);
-        after = 0;
-      } else {
-        if (current) this.parts.owner.slotStranded(lpn);
-        if (jobs[i] >= 0) early.push(jobs[i]);
-      }
-      if (olds[i] >= 0) this.unhold(olds[i]);
-    }
-    if (after !== 0) scheduler.drop(after);
-    // Jobs of slots that were superseded meanwhile end when everything issued so far is durable.
-    for (const job of early) scheduler.then(scheduler.fence(), this.parts.owner, (job << 3) | Done.job);
   }
 }

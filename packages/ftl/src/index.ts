@@ -2,10 +2,11 @@ export { type AllocationKind, allocationOrders, diesInOrder, unitsInOrder } from
 export { BlockState, BlockTable, type DomainKind, type FreeOrder } from './block-table.js';
 export { CONTENT_HANDLE, type Ftl, type FtlClient, FtlStatus } from './contract.js';
 export { FtlError } from './errors.js';
-export { SlotFlag } from './frontier.js';
 export type { FtlOptions, GcMode, ResolvedFtlOptions, StrategyChoice, WearLevelling } from './options.js';
 export { PageMapFtl, type PageMapParts } from './page-map.js';
 export type { FtlProbe } from './probe.js';
+export type { RecoveryReport } from './recovery.js';
+export { SlotFlag } from './slot-contents.js';
 export { FtlStats, MoveReason, VALIDITY_BUCKETS } from './stats.js';
 export { type StreamPolicy, streamKinds } from './streams.js';
 export { TRIM_MAP_ORIGIN } from './trim-map.js';

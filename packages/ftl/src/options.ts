@@ -63,7 +63,10 @@ export interface FtlOptions {
   readonly gcKeepsStream?: boolean;
   /** Default `token`. */
   readonly gcMode?: GcMode;
-  /** Free blocks of a domain that only garbage collection may take. Default: 1, or 2 on a device with faults. */
+  /**
+   * Free blocks of a domain that only garbage collection may take. Default: 1; one more if programs take several slots or
+   * pages are paired (padding), and one more on a device with faults.
+   */
   readonly gcHard?: number;
   /** A victim is chosen when so many blocks of a domain are free or being erased. Default `gcHard` + 1. */
   readonly gcLow?: number;
@@ -139,6 +142,14 @@ function flag(key: string, value: boolean | undefined, fallback: boolean): boole
   return value;
 }
 
+/** True if frontiers may have to pad: a program takes more than one slot, or pages are at risk until others follow. */
+function padsUnits(array: NandArray, domain: DomainKind, multiPlane: boolean): boolean {
+  const { geometry, config } = array;
+  if (geometry.slotsPerPage > 1 || geometry.programPages > 1) return true;
+  if (config.geometry.cellBits > 1 && config.features.pairedLost > 0) return true;
+  return multiPlane && domain !== 'unit' && geometry.planes > 1;
+}
+
 /**
  * Checks options and fills in the defaults.
  * @throws InputError `ERR_UNKNOWN_NAME`, `ERR_FTL_OPTION`, `ERR_FTL_THRESHOLD`.
@@ -161,12 +172,17 @@ export function resolveFtlOptions(options: FtlOptions, array: NandArray): Resolv
       'nand.geometry.slotBytes',
     );
   }
+  const domain = oneOf('ftl.domain', options.domain, names.domain, 'unit');
+  const multiPlane = flag('ftl.multiPlane', options.multiPlane, true) && array.config.features.multiPlane;
+  const leastHard = padsUnits(array, domain, multiPlane) ? 2 : 1;
   const gcHard = blocks(
     'ftl.gcHard',
     options.gcHard,
-    1,
-    array.reliability === null ? 1 : 2,
-    'garbage collection needs one to move into',
+    leastHard,
+    leastHard + (array.reliability === null ? 0 : 1),
+    leastHard === 1
+      ? 'collection needs a block to move into'
+      : 'collection needs a block to move into and one for padding',
   );
   const gcLow = blocks('ftl.gcLow', options.gcLow, gcHard + 1, gcHard + 1, 'gcHard + 1');
   const gcHigh = blocks('ftl.gcHigh', options.gcHigh, gcLow + 1, gcLow + 1, 'gcLow + 1');
@@ -175,8 +191,8 @@ export function resolveFtlOptions(options: FtlOptions, array: NandArray): Resolv
   oneOf('ftl.wearLevelling.kind', wearLevelling.kind, names.wearLevelling, 'none');
   return {
     logicalSlots,
-    domain: oneOf('ftl.domain', options.domain, names.domain, 'unit'),
-    multiPlane: flag('ftl.multiPlane', options.multiPlane, true) && array.config.features.multiPlane,
+    domain,
+    multiPlane,
     allocation: oneOf('ftl.allocation', options.allocation, names.allocation, 'dynamic'),
     preferIdle: flag('ftl.preferIdle', options.preferIdle, false),
     order: options.order ?? 'CWDP',

@@ -6,8 +6,8 @@ export const VALIDITY_BUCKETS = 65;
 
 /**
  * Counters of an FTL, in slots unless the name says otherwise. Term by term (specification section 6.5):
- * `programmed` = `host` + the four `moved` reasons + `trimMap` + `padding` + `reprogrammed`, up to slots that wait for
- * their program unit (`pending`).
+ * `programmed` = `host` + the four `moved` reasons + `trimMap` + `padding` + `reprogrammed`, less slots that wait for
+ * their program unit (`pending`) or were `dropped` by a power cut.
  */
 export class FtlStats {
   /** Slots written by the host. */
@@ -20,6 +20,8 @@ export class FtlStats {
   padding = 0;
   /** Slots written again because their program failed. */
   reprogrammed = 0;
+  /** Slots that a power cut took before their program unit was full. */
+  dropped = 0;
   /** Slots programmed, counted where programs are issued. */
   programmed = 0;
   /** Blocks emptied, by `MoveReason`. */
@@ -58,7 +60,8 @@ export class FtlStats {
   /** Slots programmed or pending that no term explains; 0 if the books balance. */
   unexplained(pending: number): number {
     const moved = this.moved[0] + this.moved[1] + this.moved[2] + this.moved[3];
-    return this.programmed + pending - this.host - moved - this.trimMap - this.padding - this.reprogrammed;
+    const terms = this.host + moved + this.trimMap + this.padding + this.reprogrammed;
+    return this.programmed + this.dropped + pending - terms;
   }
 
   /** Slots programmed per host slot; 0 before the first host write. */

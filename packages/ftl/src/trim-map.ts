@@ -1,10 +1,12 @@
 import type { NandArray } from '@flashstack/nand-device';
 import type { BlockTable } from './block-table.js';
-import { FROM_TRIM_MAP, type Frontiers, UNMAPPED } from './frontier.js';
+import { FtlError } from './errors.js';
+import type { Frontiers } from './frontier.js';
+import { FROM_TRIM_MAP, UNMAPPED } from './slot-contents.js';
 import type { FtlStats } from './stats.js';
 
-/** Origin under which pages of the trim map are accounted: the last of those that a stack does not hand out. */
-export const TRIM_MAP_ORIGIN = 255;
+/** Origin under which pages of the trim map are accounted: one that no layer above hands out. */
+export const TRIM_MAP_ORIGIN = 31;
 
 /** A stored page of the trim map: a bit per logical slot, set if it was unmapped, and the slots that hold it. */
 interface Snapshot {
@@ -23,7 +25,8 @@ export class TrimMap {
   readonly pages: number;
   /** Logical slots per page of the map. */
   readonly range: number;
-  private readonly logicalSlots: number;
+  /** Logical slots of the host; page j of the map is logical slot `logicalSlots + j`. */
+  readonly logicalSlots: number;
   private readonly table: BlockTable;
   private readonly array: NandArray;
   private readonly dirty: Uint8Array;
@@ -71,7 +74,6 @@ export class TrimMap {
   /** Dirty pages that must be durable before `block` is erased, ascending. */
   neededBefore(block: number): number[] {
     if (this.trimmedIn === null || this.trimmedIn[block] === 0) return [];
-    this.trimmedIn[block] = 0;
     if (this.dirtyPages === 0) return [];
     const { array, table } = this;
     const pages = new Set<number>();
@@ -89,12 +91,17 @@ export class TrimMap {
     return [...pages].sort((a, b) => a - b);
   }
 
+  /** `block` holds no trimmed slot any more: it is erased. */
+  settled(block: number): void {
+    if (this.trimmedIn !== null) this.trimmedIn[block] = 0;
+  }
+
   /** Writes a page of the map to frontier `f`, durable after everything issued before. */
   write(page: number, f: number, frontiers: Frontiers, stats: FtlStats): void {
-    if (this.array.keeps !== 'nothing') {
+    if (frontiers.contents !== null) {
       this.lastHandle++;
       this.snapshots.set(this.lastHandle, { bits: this.bitmap(page, frontiers.l2p), slots: 1 });
-      frontiers.metaWord = this.lastHandle;
+      frontiers.contents.metaWord = this.lastHandle;
     }
     stats.trimMap++;
     this.dirty[page] = 0;
@@ -136,7 +143,7 @@ export class TrimMap {
 
   private snapshot(handle: number): Snapshot {
     const snapshot = this.snapshots.get(handle);
-    if (snapshot === undefined) throw new Error(`trim map page ${handle} is stored nowhere`);
+    if (snapshot === undefined) throw new FtlError('ERR_FTL_ACCOUNTING', `trim map page ${handle} is stored nowhere`);
     return snapshot;
   }
 }

@@ -22,7 +22,8 @@ export interface Shape extends Partial<NandGeometry> {
 /** A small device: one channel, one unit, SLC pages of one slot, unless the shape says otherwise. */
 export function nandConfig(shape: Shape = {}): NandConfig {
   const { features, reliability, ...geometry } = shape;
-  const types = geometry.cellBits ?? 1;
+  const readTypes = geometry.cellBits ?? 1;
+  const programTypes = geometry.programUnit === 'wordline' ? 1 : readTypes;
   return {
     geometry: {
       channels: 1,
@@ -41,8 +42,8 @@ export function nandConfig(shape: Shape = {}): NandConfig {
     },
     timing: {
       ...defaultCommandTiming,
-      readNs: [50_000, 60_000, 70_000, 80_000].slice(0, types),
-      programNs: [600_000, 700_000, 800_000, 900_000].slice(0, types),
+      readNs: [50_000, 60_000, 70_000, 80_000].slice(0, readTypes),
+      programNs: [600_000, 700_000, 800_000, 900_000].slice(0, programTypes),
       eraseNs: 3_000_000,
       channelBytesPerSec: 400_000_000,
     },

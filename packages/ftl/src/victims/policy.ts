@@ -16,8 +16,8 @@ export interface VictimPolicy {
   removed(block: number): void;
   /** The best candidate of the domain, or −1 if there is none. It stays a candidate until `removed`. */
   choose(domain: number): number;
-  /** Optional: forget everything (power loss); `closed` follows for each candidate. */
-  reset?(): void;
+  /** Forget all candidates (power loss); `closed` follows for each of those that recovery finds. */
+  reset(): void;
 }
 
 /** True if candidate `a` comes before `b` when their scores are equal. */

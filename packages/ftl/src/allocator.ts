@@ -1,0 +1,132 @@
+import type { NandScheduler } from '@flashstack/nand-device';
+import { diesInOrder, unitsInOrder } from './allocation.js';
+import type { BlockTable } from './block-table.js';
+import type { Frontiers } from './frontier.js';
+import type { FrontierLayout } from './frontier-layout.js';
+import type { ResolvedFtlOptions } from './options.js';
+import { MoveReason } from './stats.js';
+
+/** What makes room in a domain; the collector. */
+export interface RoomMaker {
+  makeRoom(domain: number): void;
+  isStuck(domain: number): boolean;
+}
+
+/** Chooses the frontier that takes the next slot: of which domain for host data, of which kind for relocated data. */
+export class Allocator {
+  /** Domain per frontier. */
+  readonly domainOf: Int32Array;
+  scheduler: NandScheduler;
+  private readonly table: BlockTable;
+  private readonly frontiers: Frontiers;
+  private readonly options: ResolvedFtlOptions;
+  private readonly layout: FrontierLayout;
+  private readonly room: RoomMaker;
+  /** Domains in allocation order. */
+  private readonly order: Int32Array;
+  /** Per stream: index in `order` of the domain that is next. */
+  private readonly cursor: Int32Array;
+
+  constructor(
+    table: BlockTable,
+    frontiers: Frontiers,
+    options: ResolvedFtlOptions,
+    layout: FrontierLayout,
+    room: RoomMaker,
+    scheduler: NandScheduler,
+  ) {
+    this.table = table;
+    this.frontiers = frontiers;
+    this.options = options;
+    this.layout = layout;
+    this.room = room;
+    this.scheduler = scheduler;
+    const { geometry } = frontiers.array;
+    this.order = Int32Array.of(0);
+    if (options.domain === 'unit') this.order = unitsInOrder(geometry, options.order);
+    if (options.domain === 'die') this.order = diesInOrder(geometry, options.order);
+    this.cursor = new Int32Array(layout.host);
+    this.domainOf = Int32Array.from({ length: table.domains * layout.total }, (_, f) => Math.floor(f / layout.total));
+  }
+
+  /** Frontier with room for the next host slot, or −1. */
+  hostFrontier(lpn: number, stream: number): number {
+    const { frontiers, options, order } = this;
+    const { perDomain } = frontiers;
+    if (options.allocation === 'static') {
+      const domain = order[Math.floor(lpn / frontiers.fullUnit) % order.length];
+      return this.hasRoom(domain * perDomain + stream, domain) ? domain * perDomain + stream : -1;
+    }
+    const start = this.cursor[stream];
+    if (options.preferIdle && frontiers.collected(order[start] * perDomain + stream) === 0) {
+      const idle = this.idleFrontier(start, stream);
+      if (idle >= 0) return idle;
+    }
+    let at = start;
+    do {
+      const domain = order[at];
+      const f = domain * perDomain + stream;
+      const next = at + 1 === order.length ? 0 : at + 1;
+      if (this.hasRoom(f, domain)) {
+        this.cursor[stream] = frontiers.unitRoom(f) === 1 ? next : at;
+        return f;
+      }
+      // Strictly in turn: wait for this domain, unless it can never make room.
+      if (options.allocation === 'striped' && !this.room.isStuck(domain)) return -1;
+      at = next;
+    } while (at !== start);
+    return -1;
+  }
+
+  private idleFrontier(start: number, stream: number): number {
+    const { frontiers, order, table } = this;
+    const { pagesPerBlock } = frontiers.array.geometry;
+    for (let i = 0; i < order.length; i++) {
+      const at = (start + i) % order.length;
+      const domain = order[at];
+      const f = domain * frontiers.perDomain + stream;
+      const block = frontiers.block[f] >= 0 ? frontiers.block[f] : domain * table.blocksPerDomain;
+      const ppn = table.memberBlock[block * table.members] * pagesPerBlock;
+      if (!this.scheduler.isIdle(ppn) || !this.hasRoom(f, domain)) continue;
+      this.cursor[stream] = frontiers.unitRoom(f) === 1 ? (at + 1) % order.length : at;
+      return f;
+    }
+    return -1;
+  }
+
+  private hasRoom(f: number, domain: number): boolean {
+    const { frontiers, table, options } = this;
+    if (frontiers.block[f] >= 0) return true;
+    if (table.freeCount[domain] <= options.gcHard) {
+      this.room.makeRoom(domain);
+      if (frontiers.block[f] >= 0) return true;
+      if (table.freeCount[domain] <= options.gcHard) return false;
+    }
+    frontiers.open(f, domain, options.freeOrder);
+    return true;
+  }
+
+  /** Frontier that takes relocated slots of `block`, or −1 if no free block is left. */
+  moveFrontier(domain: number, block: number, reason: number): number {
+    const { frontiers, table, options, layout } = this;
+    const first = domain * frontiers.perDomain;
+    if (reason === MoveReason.wearLevelling) {
+      const f = first + layout.wear;
+      if (frontiers.block[f] >= 0) return f;
+      if (table.freeCount[domain] > options.gcHard) {
+        frontiers.open(f, domain, 'oldest');
+        return f;
+      }
+    }
+    let k = layout.gc;
+    if (options.gcKeepsStream) {
+      const stream = table.stream[block];
+      k += stream < layout.host ? stream : stream < layout.wear ? stream - layout.host : 0;
+    }
+    const f = first + k;
+    if (frontiers.block[f] >= 0) return f;
+    if (table.freeCount[domain] === 0) return -1;
+    frontiers.open(f, domain, options.placement === 'mixed' ? options.freeOrder : options.gcFreeOrder);
+    return f;
+  }
+}

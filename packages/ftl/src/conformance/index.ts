@@ -1,0 +1,2 @@
+export type { FtlConformanceOptions, FtlScenario, FtlSubject, FtlSupports } from './suite.js';
+export { ftlConformance } from './suite.js';

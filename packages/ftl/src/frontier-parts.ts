@@ -1,0 +1,37 @@
+import type { NandArray, NandClient, NandScheduler } from '@flashstack/nand-device';
+import type { BlockTable } from './block-table.js';
+import type { FtlClient } from './contract.js';
+import type { ContentOwner } from './slot-contents.js';
+import type { FtlStats } from './stats.js';
+import type { VictimPolicy } from './victims/policy.js';
+
+/** What an argument of `nandDone` refers to (low three bits); the rest is a job, unit record or block. */
+export const Done = { job: 0, unit: 1, erase: 2 } as const;
+
+/** Who is told about events inside the writer. */
+export interface FrontierOwner extends ContentOwner {
+  /** Receives the completions of programs and erases; arguments as in `Done`. */
+  readonly completions: NandClient;
+  /** A block whose erase waited may be erased now: everything that supersedes its data has been issued. */
+  eraseReady(block: number): void;
+  /** A program failed: the block takes no more programs and must be emptied. */
+  blockFailed(block: number, physicalBlock: number): void;
+  /** No free block is left to write `lpn` again after a failed program. */
+  slotStranded(lpn: number): void;
+}
+
+/** What `Frontiers` works on. */
+export interface FrontierParts {
+  readonly array: NandArray;
+  readonly scheduler: NandScheduler;
+  readonly client: FtlClient;
+  readonly table: BlockTable;
+  readonly policy: VictimPolicy;
+  readonly stats: FtlStats;
+  readonly owner: FrontierOwner;
+  /** Frontiers per domain. */
+  readonly perDomain: number;
+  /** Logical slots, those of the trim map included. */
+  readonly mappedSlots: number;
+  readonly multiPlane: boolean;
+}

@@ -1,0 +1,54 @@
+import { NandStatus, PADDING_LPN, type Token } from '@flashstack/nand-device';
+import type { Frontiers } from './frontier.js';
+import { Done, type FrontierParts } from './frontier-parts.js';
+
+/** A program unit that failed: its slots, the jobs that wait for them (−1: none) and the blocks that they hold. */
+export interface FailedUnit {
+  readonly psns: Int32Array;
+  readonly jobs: Int32Array;
+  readonly held: Int32Array;
+}
+
+/**
+ * A program of frontier `f` failed: its block is given up, and what is still valid of the unit is written elsewhere, after
+ * the failure. `ppns`: the pages of the command.
+ */
+export function reprogram(
+  frontiers: Frontiers,
+  parts: FrontierParts,
+  f: number,
+  token: Token,
+  unit: FailedUnit,
+  ppns: Int32Array,
+): void {
+  const { table, array, stats, owner } = parts;
+  const { scheduler } = frontiers;
+  const block = frontiers.block[f];
+  const domain = table.domainOf(block);
+  stats.programFailures++;
+  let worst = 0;
+  for (let i = 1; i < ppns.length; i++) if (array.planeStatus[i] !== NandStatus.ok) worst = i;
+  frontiers.abandon(f);
+  owner.blockFailed(block, array.geometry.blockOf(ppns[worst]));
+  let after = token;
+  const superseded: number[] = [];
+  for (let i = 0; i < unit.psns.length; i++) {
+    const psn = unit.psns[i];
+    const lpn = array.lpn[psn];
+    const current = lpn !== PADDING_LPN && frontiers.l2p[lpn] === psn;
+    if (frontiers.block[f] < 0 && table.freeCount[domain] > 0) frontiers.open(f, domain, 'youngest');
+    if (current && frontiers.block[f] >= 0) {
+      stats.reprogrammed++;
+      frontiers.append(f, lpn, array.origin[psn], psn, unit.jobs[i], after);
+      after = 0;
+    } else {
+      if (current) owner.slotStranded(lpn);
+      if (unit.jobs[i] >= 0) superseded.push(unit.jobs[i]);
+    }
+    // Only now: the new copy holds nothing but its failed predecessor, which is worthless.
+    if (unit.held[i] >= 0) frontiers.unhold(unit.held[i]);
+  }
+  if (after !== 0) scheduler.drop(after);
+  // Jobs of slots that were superseded meanwhile end when everything issued so far is durable.
+  for (const job of superseded) scheduler.then(scheduler.fence(), owner.completions, (job << 3) | Done.job);
+}

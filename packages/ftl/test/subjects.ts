@@ -1,0 +1,142 @@
+import {
+  defaultReliability,
+  InstantScheduler,
+  type NandArray,
+  type NandReliability,
+  type NandScheduler,
+  TimelineScheduler,
+} from '@flashstack/nand-device';
+import { RandomSource, type RandomStream, Simulator } from '@flashstack/sim';
+import type { FtlScenario, FtlSubject } from '../src/conformance/index.js';
+import { type FtlClient, type FtlOptions, PageMapFtl, victimKinds } from '../src/index.js';
+import { nandArray, type Shape } from './support.js';
+
+export type Engine = 'instant' | 'timeline';
+
+/** Failing programs and erases after a few cycles, but never a bit error. */
+function failing(): NandReliability {
+  const base = defaultReliability(1);
+  const none = { ...base.rawBitErrors, r0: 0, a: 0, c: 0, f: 0 };
+  return { ...base, factoryBad: 0.02, ratedCycles: 20, programFailShare: 1, rawBitErrors: none };
+}
+
+const layouts: readonly (Shape & { readonly domain: 'unit' | 'die' | 'superblock' })[] = [
+  { domain: 'unit', blocksPerPlane: 20, pagesPerBlock: 16 },
+  { domain: 'unit', channels: 2, planes: 2, blocksPerPlane: 14, pagesPerBlock: 16 },
+  { domain: 'unit', blocksPerPlane: 20, pagesPerBlock: 16, pageBytes: 16384, cellBits: 2, pairing: 'shifted' },
+  { domain: 'die', ways: 2, planes: 2, blocksPerPlane: 16, pagesPerBlock: 16, pageBytes: 8192 },
+  { domain: 'die', planes: 4, blocksPerPlane: 20, pagesPerBlock: 12, cellBits: 3, programUnit: 'wordline' },
+  { domain: 'superblock', channels: 2, planes: 2, blocksPerPlane: 20, pagesPerBlock: 12, cellBits: 2 },
+  { domain: 'superblock', channels: 3, blocksPerPlane: 20, pagesPerBlock: 12 },
+];
+
+function pick<T>(random: RandomStream, from: readonly T[]): T {
+  return from[random.below(from.length)];
+}
+
+/** A random configuration for a seed: every seed exercises another combination of strategies. */
+export function randomSetup(seed: number, faults: boolean): { shape: Shape; options: FtlOptions } {
+  const random = new RandomSource(seed).stream('setup');
+  const { domain, ...layout } = pick(random, layouts);
+  const shape: Shape = {
+    ...layout,
+    features: { copyback: layout.programUnit !== 'wordline' },
+    reliability: faults ? failing() : null,
+  };
+  const units = (shape.channels ?? 1) * (shape.ways ?? 1) * (shape.planes ?? 1);
+  const slots = units * (shape.blocksPerPlane ?? 0) * (shape.pagesPerBlock ?? 0) * ((shape.pageBytes ?? 4096) / 4096);
+  const options: FtlOptions = {
+    logicalSlots: Math.floor(slots * (faults ? 0.35 : 0.4 + 0.1 * random.nextFloat())),
+    domain,
+    allocation: pick(random, ['static', 'striped', 'dynamic'] as const),
+    preferIdle: random.below(2) === 0,
+    order: pick(random, ['CWDP', 'PDWC', 'WCPD']),
+    victim: pick(random, victimKinds).name,
+    streams: pick(random, ['none', 'none', 'hot-cold', { name: 'host', parameters: { maxStreams: 2 } }]),
+    placement: pick(random, ['separate', 'mixed'] as const),
+    gcKeepsStream: random.below(2) === 0,
+    gcMode: pick(random, ['token', 'blocking', 'background'] as const),
+    copyback: random.below(2) === 0,
+    freeOrder: pick(random, ['youngest', 'fifo'] as const),
+    wearLevelling: pick(random, [
+      { kind: 'none' },
+      { kind: 'threshold', delta: 3, interval: 2 },
+      { kind: 'bet', k: 1, threshold: 4 },
+    ] as const),
+  };
+  return { shape, options };
+}
+
+/** A subject for the conformance suite. */
+export function subject(engine: Engine, scenario: FtlScenario, client: FtlClient): FtlSubject {
+  const { shape, options } = randomSetup(scenario.seed, scenario.faults);
+  const array = nandArray(shape, 'contents', scenario.seed);
+  const world = engine === 'instant' ? new Instantly(array) : new Timed(array);
+  const random = new RandomSource(scenario.seed);
+  const ftl = new PageMapFtl({ array, scheduler: world.scheduler, client, random, options });
+  return {
+    ftl,
+    wordAt: (psn) => (array.word as Uint32Array)[psn],
+    advance: (amount) => world.advance(amount),
+    drain: () => world.drain(),
+    powerCut: () => {
+      world.powerCut();
+      ftl.powerCut();
+      ftl.attachScheduler(world.scheduler);
+      ftl.recover();
+    },
+    inspect: () => ftl.inspect(),
+    slotsOfHandle: (word) => {
+      let found = 0;
+      const { flags } = array;
+      array.word?.forEach((other, psn) => {
+        const kind = (flags as Uint8Array)[psn];
+        if (other === word && (kind & 128) !== 0 && (kind & 7) === 0) found++;
+      });
+      return found;
+    },
+  };
+}
+
+class Instantly {
+  scheduler: InstantScheduler;
+  private readonly array: NandArray;
+
+  constructor(array: NandArray) {
+    this.array = array;
+    this.scheduler = new InstantScheduler(array);
+  }
+
+  advance(amount: number): void {
+    if (amount > 0.5) this.scheduler.deliver();
+  }
+
+  drain(): void {
+    this.scheduler.deliver();
+  }
+
+  powerCut(): void {
+    this.scheduler = new InstantScheduler(this.array);
+  }
+}
+
+class Timed {
+  readonly scheduler: NandScheduler & { powerCut(): unknown };
+  private readonly simulator: Simulator = new Simulator();
+
+  constructor(array: NandArray) {
+    this.scheduler = new TimelineScheduler(array, this.simulator);
+  }
+
+  advance(amount: number): void {
+    this.simulator.runUntil(this.simulator.now + Math.floor(amount * 6_000_000));
+  }
+
+  drain(): void {
+    while (this.simulator.pendingEvents > 0) this.simulator.runUntil(this.simulator.now + 1_000_000_000);
+  }
+
+  powerCut(): void {
+    this.scheduler.powerCut();
+  }
+}
