@@ -3,7 +3,7 @@ import type { NandArray } from './array.js';
 import { Completions } from './completions.js';
 import type { NandClient, Token } from './contract.js';
 import type { InFlight } from './in-flight.js';
-import { Placement } from './placement.js';
+import { type PhaseTrace, Placement } from './placement.js';
 import { cutPower, type PowerCut } from './power-cut.js';
 import { TransactionScheduler } from './scheduler.js';
 import { OpKind } from './transactions.js';
@@ -26,6 +26,15 @@ export class TimelineScheduler extends TransactionScheduler {
     super(array, simulator);
     this.placement = new Placement(array, this.tokens, this.durations, simulator, options.reservations ?? 16, true);
     this.flight = this.placement.flight as InFlight;
+  }
+
+  /** Who is told of every booking, or null. */
+  get trace(): PhaseTrace | null {
+    return this.placement.trace;
+  }
+
+  set trace(trace: PhaseTrace | null) {
+    this.placement.trace = trace;
   }
 
   /** ns for which each die has been booked, also in the future. */
