@@ -74,6 +74,10 @@ function drive(scheduler: 'timeline' | 'event'): ClosedLoop {
 }
 
 export const benchmarks: readonly Benchmark[] = [
-  { name: 'ssd timeline: 4 KiB random write with GC', n: 1_000_000, run: (n) => drive('timeline').run(BlockOp.write, n) },
+  {
+    name: 'ssd timeline: 4 KiB random write with GC',
+    n: 1_000_000,
+    run: (n) => drive('timeline').run(BlockOp.write, n),
+  },
   { name: 'ssd timeline: 4 KiB random read', n: 1_000_000, run: (n) => drive('timeline').run(BlockOp.read, n) },
 ];

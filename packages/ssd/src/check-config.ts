@@ -116,12 +116,7 @@ export function checkSsdConfig(config: SsdConfig): void {
     findings.section('queue', config.queue, queueRanges, []);
     if (findings.section('scheduler', config.scheduler, {}, ['kind', 'policy', 'bus'])) {
       findings.oneOf('scheduler.kind', config.scheduler.kind, ['timeline', 'event']);
-      findings.oneOf('scheduler.policy', config.scheduler.policy, [
-        'fifo',
-        'readFirst',
-        'outOfOrder',
-        'priority',
-      ]);
+      findings.oneOf('scheduler.policy', config.scheduler.policy, ['fifo', 'readFirst', 'outOfOrder', 'priority']);
       findings.oneOf('scheduler.bus', config.scheduler.bus, ['reserve', 'arbitrate']);
     }
     findings.flag('powerLossProtection', config.powerLossProtection);

@@ -131,4 +131,4 @@ export const freeFirmware: FirmwareConfig = {
 };
 
 /** The scheduler every preset starts with. */
-export const defaultScheduler: SchedulerConfig = { kind: 'timeline', policy: 'outOfOrder', bus: 'reserve' };
+export const defaultScheduler: SchedulerConfig = { kind: 'timeline', policy: 'outOfOrder', bus: 'arbitrate' };

@@ -81,8 +81,7 @@ export class Controller implements FtlClient, EventTarget {
   private draining = false;
   private padArmed = false;
   private idleArmed = false;
-  /** Attached and not cut: before, the FTL works for preconditioning, and nobody waits for its answers. */
-  private live = false;
+  private dead = false;
   private beginning = false;
   private trimmedSinceFlush = false;
   private lostWrites = 0;
@@ -118,7 +117,7 @@ export class Controller implements FtlClient, EventTarget {
 
   /** Power is gone: nothing that was scheduled for this controller has any effect from now on. */
   cut(): void {
-    this.live = false;
+    this.dead = true;
   }
 
   /** What commands are carried out with. Before the first command, and again only while nothing is under way. */
@@ -126,7 +125,6 @@ export class Controller implements FtlClient, EventTarget {
     this.ftl = ftl;
     this.scheduler = scheduler;
     this.contents = contents;
-    this.live = true;
   }
 
   /** Begins a request that has a command slot. It never ends inside this call. */
@@ -164,7 +162,7 @@ export class Controller implements FtlClient, EventTarget {
 
   /** Simulator only. */
   fire(arg: number): void {
-    if (!this.live) return;
+    if (this.dead) return;
     if (arg >= 0) this.step(arg);
     else if (arg === PAD_EVENT) this.pad();
     else this.offerIdle();
@@ -705,7 +703,6 @@ export class Controller implements FtlClient, EventTarget {
   // The FTL's answers
 
   ftlDone(job: number, status: number, token: Token): void {
-    if (!this.live) return;
     const { jobs, table } = this;
     const ref = jobs.ref[job];
     const kind = jobs.kind[job];
@@ -736,7 +733,6 @@ export class Controller implements FtlClient, EventTarget {
   }
 
   slotWord(job: number, lpn: number): number {
-    if (!this.live) return 0;
     const contents = this.contents as RequestContents;
     const { jobs } = this;
     if (jobs.kind[job] === Job.entry) return contents.wordOf(this.buffer.record[jobs.ref[job]], CONTENT_HANDLE);

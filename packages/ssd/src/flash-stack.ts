@@ -1,14 +1,18 @@
-import { type FtlClient, PageMapFtl, SlotFlag } from '@flashstack/ftl';
-import { InstantScheduler, NandArray, TimelineScheduler } from '@flashstack/nand-device';
+import { PageMapFtl, type RecoveryReport, SlotFlag } from '@flashstack/ftl';
+import {
+  createEventScheduler,
+  InstantScheduler,
+  NandArray,
+  TimelineScheduler,
+  type TransactionScheduler,
+} from '@flashstack/nand-device';
 import type { RandomSource, Simulator } from '@flashstack/sim';
 import type { SsdConfig } from './config.js';
 import type { ContentPool } from './content-pool.js';
+import { FtlSocket } from './ftl-socket.js';
 
 /** State of a drive before a run. */
 export type PreconditionState = 'none' | 'fill' | 'steady';
-
-/** A scheduler in simulated time. */
-export type TimedScheduler = TimelineScheduler;
 
 /** Drive writes of the random phase of preconditioning by writing. */
 const STEADY_DRIVE_WRITES = 3;
@@ -16,8 +20,10 @@ const STEADY_DRIVE_WRITES = 3;
 /** The flash side of a drive: array, scheduler and FTL, and their life over preconditioning and power cuts. */
 export class FlashStack {
   array: NandArray;
-  scheduler: TimedScheduler;
-  ftl!: PageMapFtl;
+  scheduler: TransactionScheduler;
+  ftl: PageMapFtl;
+  /** Where whoever uses the FTL plugs in. */
+  readonly socket: FtlSocket = new FtlSocket();
   private readonly simulator: Simulator;
   private readonly config: SsdConfig;
   private readonly random: RandomSource;
@@ -28,18 +34,14 @@ export class FlashStack {
     this.random = random;
     this.array = this.newArray();
     this.scheduler = this.newScheduler();
-  }
-
-  /** An FTL on the empty array, answering to `client`. */
-  build(client: FtlClient): void {
-    this.ftl = this.newFtl(client);
+    this.ftl = this.newFtl();
   }
 
   /** A new array and FTL in the given state. */
-  precondition(state: PreconditionState, client: FtlClient): 'none' | 'written' {
+  precondition(state: PreconditionState): 'none' | 'written' {
     this.array = this.newArray();
     this.scheduler = this.newScheduler();
-    this.ftl = this.newFtl(client);
+    this.ftl = this.newFtl();
     if (state === 'none') return 'none';
     const instant = new InstantScheduler(this.array);
     this.ftl.attachScheduler(instant);
@@ -70,25 +72,38 @@ export class FlashStack {
     channelBusyNs.fill(0);
   }
 
+  /** Flash work stops where it is; what only the controller knew is forgotten. */
   powerCut(): void {
     this.scheduler.powerCut();
+    this.ftl.powerCut();
   }
 
-  /** Counts again which content records the array holds, after a power cut. */
+  /** Rebuilds the mapping. @throws FtlError `ERR_FTL_RECOVERY` if the array keeps nothing to rebuild it from. */
+  recover(): RecoveryReport {
+    return this.ftl.recover();
+  }
+
+  /**
+   * Time that a scan of so many pages takes if all dies read at once, ns: a read of the spare area of each page.
+   */
+  scanNs(pages: number): number {
+    const { geometry, timing } = this.config.nand;
+    const meanReadNs = timing.readNs.reduce((sum, ns) => sum + ns, 0) / timing.readNs.length;
+    const dies = (pages / this.array.geometry.dies) * (timing.commandNs + meanReadNs);
+    const channels =
+      (pages / geometry.channels) * (timing.commandNs + (geometry.oobBytes * 1e9) / timing.channelBytesPerSec);
+    return Math.ceil(Math.max(dies, channels));
+  }
+
+  /** Counts again which content records the array holds, after a power cut and recovery. */
   recount(pool: ContentPool): void {
-    const { array } = this;
-    const { geometry } = array;
-    const flags = array.flags as Uint8Array;
-    const words = array.word as Uint32Array;
-    const slots = geometry.pagesPerBlock * geometry.slotsPerPage;
+    const { geometry } = this.array;
+    const flags = this.array.flags as Uint8Array;
+    const words = this.array.word as Uint32Array;
     pool.beginRecount();
-    for (let block = 0; block < geometry.blocks; block++) {
-      const first = block * slots;
-      const end = first + array.nextPage[block] * geometry.slotsPerPage;
-      for (let psn = first; psn < end; psn++) {
-        const isUser = (flags[psn] & SlotFlag.kindMask) === SlotFlag.user;
-        if (isUser && (flags[psn] & SlotFlag.handle) !== 0) pool.restore(words[psn]);
-      }
+    for (let psn = 0; psn < geometry.slots; psn++) {
+      const isUser = (flags[psn] & SlotFlag.kindMask) === SlotFlag.user;
+      if (isUser && (flags[psn] & SlotFlag.handle) !== 0) pool.restore(words[psn]);
     }
     pool.endRecount();
   }
@@ -97,16 +112,18 @@ export class FlashStack {
     return new NandArray(this.config.nand, { keeps: this.config.keeps, random: this.random });
   }
 
-  private newScheduler(): TimedScheduler {
-    return new TimelineScheduler(this.array, this.simulator);
+  private newScheduler(): TransactionScheduler {
+    const { kind, policy, bus } = this.config.scheduler;
+    if (kind === 'timeline') return new TimelineScheduler(this.array, this.simulator);
+    return createEventScheduler(this.array, this.simulator, { policy, bus });
   }
 
-  private newFtl(client: FtlClient): PageMapFtl {
+  private newFtl(): PageMapFtl {
     const logicalSlots = this.config.capacityBytes / this.config.nand.geometry.slotBytes;
     return new PageMapFtl({
       array: this.array,
       scheduler: this.scheduler,
-      client,
+      client: this.socket,
       random: this.random,
       options: { ...this.config.ftl, logicalSlots },
     });

@@ -11,7 +11,8 @@ export {
   type SsdConfig,
   type SsdFtlOptions,
 } from './config.js';
-export { FlashStack, type PreconditionState, type TimedScheduler } from './flash-stack.js';
+export { FlashStack, type PreconditionState } from './flash-stack.js';
+export { FtlSocket } from './ftl-socket.js';
 export { PHASES, Phase, type PhaseName, PhaseProfile, phaseNames } from './phases.js';
 export { presets } from './presets/table.js';
 export type { SsdProbe } from './probe.js';

@@ -75,8 +75,6 @@ export class Ssd implements BlockDevice, HostPort {
     this.pool = config.keeps === 'contents' ? new ContentPool(config.blockBytes, this.slotBlocks) : null;
     this.flash = new FlashStack(simulator, config, new RandomSource(options.seed ?? 1));
     this.reset();
-    this.flash.build(this.controller);
-    this.bind();
   }
 
   /** Requests submitted and not yet done. */
@@ -134,9 +132,9 @@ export class Ssd implements BlockDevice, HostPort {
     if (this.inFlight > 0) {
       throw new SimulationError('ERR_SSD_BUSY', `cannot precondition: ${this.inFlight} requests are in flight`);
     }
+    this.flash.socket.client = null;
+    const how = this.flash.precondition(state);
     this.reset();
-    const how = this.flash.precondition(state, this.controller);
-    this.bind();
     this.resetStats();
     return how;
   }
@@ -193,8 +191,25 @@ export class Ssd implements BlockDevice, HostPort {
       return;
     }
     this.controller.cut();
-    this.inFlight = 0;
+    this.flash.socket.client = null;
     this.flash.powerCut();
+    this.inFlight = 0;
+  }
+
+  /**
+   * Power comes back. The mapping is rebuilt from the spare areas of all programmed pages.
+   * @returns the time a drive would take for that scan, ns (simulated time does not pass); 0 with power-loss protection.
+   * @throws FtlError if the drive keeps nothing to rebuild from.
+   */
+  powerOn(): number {
+    if (this.powered) return 0;
+    this.powered = true;
+    if (this.config.powerLossProtection) return 0;
+    const { flash, pool } = this;
+    const report = flash.recover();
+    if (pool !== null) flash.recount(pool);
+    this.reset();
+    return flash.scanNs(report.pages);
   }
 
   private enter(request: BlockRequest): number {
@@ -233,6 +248,7 @@ export class Ssd implements BlockDevice, HostPort {
     this.table = new RequestTable();
     this.queues = new RequestQueues(this.table, this.config.queue.queues);
     this.locks = new RangeLocks(this.table);
+    const { flash, pool } = this;
     this.controller = new Controller({
       simulator: this.simulator,
       config: this.config,
@@ -240,13 +256,9 @@ export class Ssd implements BlockDevice, HostPort {
       port: this,
       counters: this.stats.counters,
     });
-  }
-
-  /** Connects the controller with the flash that has been made for it. */
-  private bind(): void {
-    const { flash, pool } = this;
     this.contents = pool === null ? null : new RequestContents(pool, this.table, flash.array);
     this.controller.attach(flash.ftl, flash.scheduler, this.contents);
+    flash.socket.client = this.controller;
   }
 }
 

@@ -187,7 +187,8 @@ export class Traffic implements IoOwner {
     const values = Array.from({ length: request.count }, () => this.nextValue(bytes));
     if (bytes) {
       request.data = new Uint8Array(request.count * ssd.blockBytes);
-      for (const [at, value] of values.entries()) request.data.set(contentsOf(value, ssd.blockBytes), at * ssd.blockBytes);
+      for (const [at, value] of values.entries())
+        request.data.set(contentsOf(value, ssd.blockBytes), at * ssd.blockBytes);
     } else {
       request.tags = Uint32Array.from(values);
     }
@@ -216,7 +217,8 @@ export class Traffic implements IoOwner {
   }
 
   private flushed(submitted: number): void {
-    for (const list of this.versions) for (const version of list) if (version.completed < submitted) version.durable = true;
+    for (const list of this.versions)
+      for (const version of list) if (version.completed < submitted) version.durable = true;
   }
 
   private checkRead(request: BlockRequest, flight: Flight): void {

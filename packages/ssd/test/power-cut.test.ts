@@ -1,0 +1,60 @@
+import { defaultReliability } from '@flashstack/nand-device';
+import { RandomSource, Simulator } from '@flashstack/sim';
+import { describe, expect, test } from 'vitest';
+import { Ssd, type SsdConfig } from '../src/index.js';
+import { drives } from './small-drives.js';
+import { Traffic } from './traffic.js';
+
+const full = process.env.CI !== undefined;
+const seeds = full ? 1000 : 50;
+const cutsPerSeed = 3;
+
+/** Requests, a power cut at a random moment, recovery, a look at every block; three times over. */
+function run(config: SsdConfig, seed: number): number {
+  const simulator = new Simulator();
+  const random = new RandomSource(seed);
+  const ssd = new Ssd(simulator, config, { seed });
+  const traffic = new Traffic(simulator, ssd, random.stream('traffic'));
+  const moments = random.stream('cuts');
+  let mounted = 0;
+  for (let cut = 0; cut < cutsPerSeed; cut++) {
+    traffic.start(400, 1 + moments.below(16));
+    simulator.runUntil(simulator.now + 1 + moments.below(60_000_000));
+    traffic.cut();
+    mounted += ssd.powerOn();
+    traffic.verifyAfterCut();
+    ssd.flash.ftl.inspect();
+  }
+  traffic.start(200, 8);
+  traffic.finish();
+  traffic.verifyAll();
+  return mounted;
+}
+
+describe('power cuts: whatever was acknowledged and flushed is there, nothing is torn', () => {
+  // Spread over the kinds of drive, so that the number of seeds is that of the whole suite.
+  const variants = drives.flatMap((drive) => (['timeline', 'event'] as const).map((kind) => ({ drive, kind })));
+  for (const [index, { drive, kind }] of variants.entries()) {
+    test(`${drive.name}, ${kind}`, () => {
+      const config = { ...drive, scheduler: { ...drive.scheduler, kind } };
+      let mounted = 0;
+      for (let seed = index; seed < seeds; seed += variants.length) mounted += run(config, seed + 1);
+      if (drive.powerLossProtection) expect(mounted).toBe(0);
+      else expect(mounted).toBeGreaterThan(0);
+    });
+  }
+});
+
+describe('power cuts with bad blocks, failing operations and wear', () => {
+  for (const kind of ['timeline', 'event'] as const) {
+    for (const drive of drives) {
+      test(`${drive.name}, ${kind}`, () => {
+        const reliability = { ...defaultReliability(2), ratedCycles: 60 };
+        const { geometry } = drive.nand;
+        const nand = { ...drive.nand, geometry: { ...geometry, blocksPerPlane: 20 }, reliability };
+        const config = { ...drive, nand, scheduler: { ...drive.scheduler, kind } };
+        for (let seed = 1; seed <= (full ? 20 : 2); seed++) run(config, seed);
+      });
+    }
+  }
+});
