@@ -1,4 +1,19 @@
 export { type AllocationKind, allocationOrders, diesInOrder, unitsInOrder } from './allocation.js';
+export {
+  dChoicesMeanField,
+  dChoicesWriteAmplification,
+  fifoHotColdWriteAmplification,
+  fifoWriteAmplification,
+  firstOrderWriteAmplification,
+  greedyLeastValid,
+  greedyWriteAmplification,
+  lambertW0,
+  optimalSeparation,
+  type PopularityClass,
+  randomWriteAmplification,
+  separatedWriteAmplification,
+  slotsInUseWithTrims,
+} from './analytic.js';
 export { BlockState, BlockTable, type DomainKind, type FreeOrder } from './block-table.js';
 export { CONTENT_HANDLE, type Ftl, type FtlClient, FtlStatus } from './contract.js';
 export { FtlError } from './errors.js';
