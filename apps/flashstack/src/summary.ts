@@ -94,7 +94,7 @@ const LATENCY_UNITS: readonly (readonly [unit: string, ns: number])[] = [
 ];
 
 /** Requests, throughput and latency of each kind. Latencies are in µs unless that does not fit the line. */
-export function rateTable(rows: readonly SummaryRow[], style: Style): string[] {
+function rateTable(rows: readonly SummaryRow[], style: Style): string[] {
   for (const [unit, ns] of LATENCY_UNITS) {
     const lines = rateTableIn(rows, unit, ns, style);
     if (unit === 's' || lines.every((line) => width(line) <= LIMIT)) return lines;

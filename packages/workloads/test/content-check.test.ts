@@ -33,7 +33,9 @@ class TimedMemory implements BlockDevice, EventTarget {
         this.tags[(request.block + i + shift) % BLOCKS] = request.tags === null ? 0 : request.tags[i];
       }
     }
-    if (request.op === BlockOp.discard) this.tags.fill(0, request.block, request.block + request.count);
+    if (request.op === BlockOp.discard || request.op === BlockOp.writeZeroes) {
+      this.tags.fill(0, request.block, request.block + request.count);
+    }
     if (request.op === BlockOp.read && number % 2 === 0) this.answer(request);
     this.pending.set(number, request);
     this.simulator.after(100 + ((number * 7919) % 900), this, number);
