@@ -186,6 +186,7 @@ export class ArbitratingScheduler extends EventScheduler {
     }
     tokens.doneNs[token] = endNs;
     this.sink.at(endNs, NandEvent.arrayEnd, token);
+    this.considerSuspension(die);
   }
 
   private arrayEnded(token: Token): void {
@@ -410,6 +411,7 @@ export class ArbitratingScheduler extends EventScheduler {
     const endNs = this.simulator.now + lengthNs;
     channels.busyUntilNs[channel] = endNs;
     channels.busyNs[channel] += lengthNs;
+    if (this.trace !== null) this.trace.onBus(channel, this.simulator.now, endNs);
     return endNs;
   }
 

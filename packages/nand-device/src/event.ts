@@ -6,7 +6,7 @@ import { NAND_PHASES, NandPhase, type Token } from './contract.js';
 import { DependencyScheduler } from './dependencies.js';
 import { type DiePolicy, DieQueues } from './die-queues.js';
 import { EventSink, type NandEventHandler } from './event-sink.js';
-import { gcClasses } from './placement.js';
+import { gcClasses, type PhaseTrace } from './placement.js';
 import { cutTransactions, type PowerCut } from './power-cut.js';
 import { Stage } from './service.js';
 import { OpKind } from './transactions.js';
@@ -41,6 +41,8 @@ const ANY_CLASS = 6;
 export abstract class EventScheduler extends DependencyScheduler implements NandEventHandler {
   /** ns for which each die has been taken, up to the last time it became free. */
   readonly dieBusyNs: Float64Array;
+  /** Who is told what was taken from when to when (a die when it is left), or null. */
+  trace: PhaseTrace | null = null;
   /** Suspensions so far. */
   suspensions = 0;
   /** Transactions that were merged into another's command. */
@@ -58,6 +60,7 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
   protected readonly openForData: Uint8Array;
   protected readonly suspendWanted: Uint8Array;
   protected readonly independentReads: boolean;
+  private readonly canSuspend: boolean;
   /** Per die: since when it could have started something. */
   private readonly freeSinceNs: Float64Array;
   private readonly suspendedSinceNs: Float64Array;
@@ -84,6 +87,8 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     }
     this.merges = (policy === 'outOfOrder' || policy === 'priority') && (options.merge ?? true);
     this.queues = new DieQueues(array.geometry, policy, options.weights ?? DEFAULT_WEIGHTS, this.tokens, this.service);
+    // First come, first served means that nothing overtakes.
+    this.canSuspend = array.config.features.suspend !== 'none' && policy !== 'fifo';
     this.sink = new EventSink(simulator, this);
     this.independentReads = array.config.features.independentPlaneReads;
     this.dieBusyNs = new Float64Array(dies);
@@ -178,12 +183,11 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     const die = tokens.die[token];
     const kind = tokens.kind[token];
     queues.remove(token);
-    const overlapped = this.holder[die] !== 0;
     const since = this.freeSinceNs[die];
     const mergeable = kind === OpKind.read || kind === OpKind.program || kind === OpKind.erase;
     if (this.merges && mergeable && array.config.features.multiPlane && tokens.count[token] === 1)
       this.mergePlanes(token);
-    for (let each = token; each !== 0; each = tokens.mate[each]) this.accountWait(each, since, overlapped);
+    for (let each = token; each !== 0; each = tokens.mate[each]) this.accountWait(each, since);
     this.hold(die, token);
     if (!isProgram(kind)) return;
     let more = this.order.programStarted(token);
@@ -235,10 +239,12 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
 
   /** Asks for a suspension if an urgent read waits behind an operation that may be suspended. */
   protected considerSuspension(die: number): void {
-    if (this.suspendWanted[die] !== 0 || !this.isSuspendable(die)) return;
+    if (!this.canSuspend || this.suspendWanted[die] !== 0 || !this.isSuspendable(die)) return;
     const { tokens, simulator } = this;
     const holder = this.holder[die];
     const { minRemainingNs } = this.array.config.features;
+    // Being launched: it calls again when its times are known.
+    if (tokens.arrayStartNs[holder] === Number.POSITIVE_INFINITY) return;
     if (tokens.arrayEndNs[holder] - Math.max(simulator.now, tokens.arrayStartNs[holder]) <= minRemainingNs) return;
     this.suspendWanted[die] = 1;
     this.requestSuspend(die);
@@ -248,7 +254,7 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
   protected isSuspendable(die: number): boolean {
     const { suspend, maxSuspends } = this.array.config.features;
     const holder = this.holder[die];
-    if (suspend === 'none' || holder === 0 || this.suspended[die] !== 0) return false;
+    if (!this.canSuspend || holder === 0 || this.suspended[die] !== 0) return false;
     if (this.service.suspends[holder] >= maxSuspends) return false;
     const kind = this.tokens.kind[holder];
     if (kind !== OpKind.erase && (kind !== OpKind.program || suspend !== 'program+erase')) return false;
@@ -309,7 +315,8 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
   private enqueue(token: Token): void {
     const die = this.tokens.die[token];
     this.service.stage[token] = Stage.queued;
-    this.service.busSinceNs[token] = this.simulator.now;
+    for (let each = token; each !== 0; each = this.tokens.mate[each])
+      this.service.busSinceNs[each] = this.simulator.now;
     this.queues.push(token);
     this.wake(die);
     if (this.holder[die] !== 0) this.considerSuspension(die);
@@ -397,7 +404,7 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
   /** True if two reads may share one array phase; their transfers stay apart. */
   protected abstract mergesReads(token: Token, other: Token): boolean;
 
-  private accountWait(token: Token, freeSince: number, overlapped: boolean): void {
+  private accountWait(token: Token, freeSince: number): void {
     const { tokens, service, simulator } = this;
     const now = simulator.now;
     const phase = token * NAND_PHASES;
@@ -409,8 +416,8 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     let gcNs = 0;
     if (gcClasses[tokens.cls[token]] === 0) {
       gcNs = this.gcNow(tokens.die[token]) - service.gcAtReadyNs[token];
-      // While its array still works, a cache program is not what the next one's data waits for.
-      if (overlapped && gcNs > waited - busNs) gcNs = waited - busNs;
+      // A cache program or a read of another plane still works, but it is not what this one has waited for.
+      if (gcNs > waited - busNs) gcNs = waited - busNs;
     }
     tokens.phasesNs[phase + NandPhase.busWait] += busNs;
     tokens.phasesNs[phase + NandPhase.gcWait] += gcNs;
@@ -433,7 +440,10 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     this.holder[die] = 0;
     this.readingPlanes[die] = 0;
     this.openForData[die] = 0;
-    if (this.busySinceNs[die] >= 0) this.dieBusyNs[die] += now - this.busySinceNs[die];
+    if (this.busySinceNs[die] >= 0) {
+      this.dieBusyNs[die] += now - this.busySinceNs[die];
+      if (this.trace !== null) this.trace.onDie(die, this.busySinceNs[die], now);
+    }
     this.busySinceNs[die] = -1;
     if (this.gcSinceNs[die] >= 0) this.gcTotalNs[die] += now - this.gcSinceNs[die];
     this.gcSinceNs[die] = -1;

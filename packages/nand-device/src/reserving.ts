@@ -25,6 +25,7 @@ export class ReservingScheduler extends EventScheduler {
       throw new InputError('ERR_NAND_SUSPEND_POLL', `${found}: use bus policy arbitrate, or statusNs 0`, 'statusNs');
     }
     this.placement = new Placement(array, this.tokens, this.durations, simulator, options.reservations ?? 16, false);
+    this.placement.bus.trace = { onBus: (channel, start, end) => this.trace?.onBus(channel, start, end) };
   }
 
   get channelBusyNs(): Float64Array {
@@ -120,6 +121,7 @@ export class ReservingScheduler extends EventScheduler {
       if (freeNs < done) this.sink.at(freeNs, NandEvent.dieFree, token);
       this.sink.at(done, NandEvent.done, token);
     }
+    this.considerSuspension(tokens.die[token]);
   }
 
   private launchRun(token: Token, freeNs: number): void {
