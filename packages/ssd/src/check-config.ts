@@ -20,6 +20,7 @@ const linkRanges: Record<string, Range> = {
 
 const firmwareRanges: Record<string, Range> = {
   cores: [1, 1024],
+  readPipelineNs: [0, MAX_NS],
   readNs: [0, MAX_NS],
   writeNs: [0, MAX_NS],
   flushNs: [0, MAX_NS],

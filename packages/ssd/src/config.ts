@@ -20,6 +20,8 @@ export interface FirmwareConfig {
   readonly cores: number;
   /** `lpn`: a command belongs to the core lpn mod cores, as a partitioned map does; `leastLoaded`: to the first free. */
   readonly binding: 'lpn' | 'leastLoaded';
+  /** Latency of a read that keeps no core busy (address look-up, set-up of flash and host transfers), ns. */
+  readonly readPipelineNs: number;
   /** Per command, ns. */
   readonly readNs: number;
   readonly writeNs: number;
@@ -122,6 +124,7 @@ export interface SsdConfig {
 export const freeFirmware: FirmwareConfig = {
   cores: 1,
   binding: 'leastLoaded',
+  readPipelineNs: 0,
   readNs: 0,
   writeNs: 0,
   flushNs: 0,

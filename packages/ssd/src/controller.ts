@@ -191,11 +191,12 @@ export class Controller implements FtlClient, EventTarget {
   private compute(h: number, costNs: number): void {
     const { table } = this;
     const now = this.simulator.now;
-    if (costNs === 0) {
+    const latencyNs = table.stage[h] === Stage.read ? this.config.firmware.readPipelineNs : 0;
+    const end = latencyNs + (costNs === 0 ? now : this.timelines.core(table.lpn[h], now, costNs));
+    if (end === now) {
       this.step(h);
       return;
     }
-    const end = this.timelines.core(table.lpn[h], now, costNs);
     table.phasesNs[h * PHASES + Phase.firmware] += end - now;
     table.markNs[h] = end;
     this.simulator.at(end, this, h);

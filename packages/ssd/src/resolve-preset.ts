@@ -5,10 +5,10 @@ import type { SsdConfig } from './config.js';
 import { presets } from './presets/table.js';
 
 /** A scaled drive keeps at least so many blocks per plane, if need be by smaller blocks … */
-const WANTED_BLOCKS = 128;
+const WANTED_BLOCKS = 256;
 /** … and is refused below so many. */
 const LEAST_BLOCKS = 16;
-/** Blocks are not made smaller than this: the formulas for write amplification assume blocks that are not tiny. */
+/** Allocation blocks are not made smaller than this: write amplification depends little on their size above it. */
 const LEAST_SLOTS_PER_BLOCK = 64;
 
 /** How a preset is changed on the way. */
@@ -37,8 +37,9 @@ export function resolvePreset(name: string, options: PresetOptions = {}): SsdCon
 /**
  * The same drive with another capacity: parallelism and over-provisioning (unless given) stay, the number of blocks per
  * plane changes.
- * When fewer than 128 blocks per plane would be left, blocks are made smaller as well (halved, or divided by three),
- * down to 64 slots: garbage collection needs a choice of victims.
+ * When fewer than 256 blocks per plane would be left, blocks are made smaller as well (halved, or divided by three),
+ * down to 64 slots, because garbage collection needs a choice of victims and reserves whole blocks. Their erase time
+ * shrinks in proportion, so that the share of time spent erasing stays; a single erase is shorter than the real one then.
  * @throws InputError `ERR_SSD_CAPACITY` if the capacity is no positive number or too small for the drive's parallelism.
  */
 export function scaleSsd(config: SsdConfig, capacityBytes: number, overProvisioning?: number): SsdConfig {
@@ -61,23 +62,30 @@ export function scaleSsd(config: SsdConfig, capacityBytes: number, overProvision
       'capacity',
     );
   }
-  const scaled = scaleGeometry(geometry, slots * geometry.slotBytes, spare);
+  const planesPerBlock = config.ftl.domain === undefined || config.ftl.domain === 'unit' ? 1 : geometry.planes;
+  const scaled = scaleGeometry(geometry, slots * geometry.slotBytes, spare, planesPerBlock);
+  const eraseNs = Math.round((config.nand.timing.eraseNs * scaled.pagesPerBlock) / geometry.pagesPerBlock);
   return {
     ...config,
     capacityBytes: slots * geometry.slotBytes,
-    nand: { ...config.nand, geometry: scaled },
+    nand: { ...config.nand, geometry: scaled, timing: { ...config.nand.timing, eraseNs } },
   };
 }
 
-function scaleGeometry(geometry: NandGeometry, capacityBytes: number, spare: number): NandGeometry {
+function scaleGeometry(
+  geometry: NandGeometry,
+  capacityBytes: number,
+  spare: number,
+  planesPerBlock: number,
+): NandGeometry {
   const planes = geometry.channels * geometry.ways * geometry.dies * geometry.planes;
   const pagesPerPlane = Math.ceil((capacityBytes * (1 + spare)) / geometry.pageBytes / planes);
-  const slotsPerPage = geometry.pageBytes / geometry.slotBytes;
+  const slotsPerRow = (geometry.pageBytes / geometry.slotBytes) * planesPerBlock;
   let pagesPerBlock = geometry.pagesPerBlock;
   for (;;) {
     if (Math.floor(pagesPerPlane / pagesPerBlock) >= WANTED_BLOCKS) break;
     const smaller = shrink(geometry, pagesPerBlock);
-    if (smaller * slotsPerPage < LEAST_SLOTS_PER_BLOCK) break;
+    if (smaller * slotsPerRow < LEAST_SLOTS_PER_BLOCK) break;
     pagesPerBlock = smaller;
   }
   const blocksPerPlane = Math.ceil(pagesPerPlane / pagesPerBlock);

@@ -57,6 +57,7 @@ export const plainDrive: SsdConfig = {
   firmware: {
     cores: 2,
     binding: 'leastLoaded',
+    readPipelineNs: 700,
     readNs: 3_000,
     writeNs: 5_000,
     flushNs: 1_000,

@@ -67,10 +67,10 @@ export const emmc50: SsdConfig = {
     },
     timing: {
       ...defaultCommandTiming,
-      readNs: [75_000, 75_000],
-      programNs: [1_230_000, 1_230_000],
+      readNs: [90_000, 90_000],
+      programNs: [1_265_000, 1_265_000],
       eraseNs: 3_000_000,
-      channelBytesPerSec: 166_000_000,
+      channelBytesPerSec: 200_000_000,
     },
     features: defaultFeatures,
     reliability: null,
@@ -86,7 +86,8 @@ export const emmc50: SsdConfig = {
   firmware: {
     cores: 1,
     binding: 'leastLoaded',
-    readNs: 24_000,
+    readPipelineNs: 0,
+    readNs: 14_000,
     writeNs: 122_000,
     flushNs: 30_000,
     discardNs: 100_000,

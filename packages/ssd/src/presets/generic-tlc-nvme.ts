@@ -31,7 +31,7 @@ export const genericTlcNvme: SsdConfig = {
     },
     {
       metric: 'randomRead',
-      value: 360_000,
+      value: 415_000,
       requestBytes: 4096,
       depth: 128,
       kind: 'target',
@@ -86,6 +86,7 @@ export const genericTlcNvme: SsdConfig = {
   firmware: {
     cores: 4,
     binding: 'leastLoaded',
+    readPipelineNs: 5_000,
     readNs: 8_000,
     writeNs: 10_000,
     flushNs: 5_000,

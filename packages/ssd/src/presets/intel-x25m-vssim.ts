@@ -80,6 +80,7 @@ export const intelX25mVssim: SsdConfig = {
   firmware: {
     cores: 1,
     binding: 'leastLoaded',
+    readPipelineNs: 0,
     readNs: 16_000,
     writeNs: 33_000,
     flushNs: 16_000,

@@ -11,21 +11,21 @@ export const mqsimB8: SsdConfig = {
   figures: [
     {
       metric: 'sequentialRead',
-      value: 1.345e9,
+      value: 749e6,
       requestBytes: 131_072,
       depth: 32,
       kind: 'target',
       tolerance: 0.1,
-      source: 'Bound of 16 dies: one 4 KiB page per tR and transfer, two planes in turn; chosen, not published',
+      source: 'Bound of 16 dies, each a 4 KiB page per tR and transfer; computed, not published',
     },
     {
       metric: 'randomWrite',
-      value: 42_000,
+      value: 20_980,
       requestBytes: 4096,
       depth: 256,
       kind: 'target',
       tolerance: 0.1,
-      source: 'Bound of 32 planes over tPROG; chosen, not published',
+      source: 'Bound of 16 dies, each a page per transfer and tPROG; computed, not published',
     },
   ],
   // MQSim counts over-provisioning against raw capacity: 12.7 % of 8 GiB are spare (14.5 % of what the host sees).

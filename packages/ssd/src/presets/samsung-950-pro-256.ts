@@ -58,6 +58,7 @@ export const samsung950Pro256: SsdConfig = {
       kind: 'predicted',
       tolerance: 0.1,
       source: 'Review sheets of the Samsung 950 Pro (2015)',
+      miss: 'The published figure includes 15 to 20 us of host software per request, which is the host model to add',
     },
     {
       metric: 'randomWrite',
@@ -107,8 +108,9 @@ export const samsung950Pro256: SsdConfig = {
   firmware: {
     cores: 2,
     binding: 'lpn',
+    readPipelineNs: 13_500,
     readNs: 6_500,
-    writeNs: 22_500,
+    writeNs: 23_000,
     flushNs: 10_000,
     discardNs: 20_000,
     readSlotNs: 500,

@@ -70,7 +70,7 @@ export const sata840ProClass: SsdConfig = {
     timing: {
       ...defaultCommandTiming,
       readNs: [55_000, 55_000],
-      programNs: [1_020_000, 1_020_000],
+      programNs: [1_066_000, 1_066_000],
       eraseNs: 3_000_000,
       channelBytesPerSec: 400_000_000,
     },
@@ -88,6 +88,7 @@ export const sata840ProClass: SsdConfig = {
   firmware: {
     cores: 1,
     binding: 'leastLoaded',
+    readPipelineNs: 0,
     readNs: 26_000,
     writeNs: 19_500,
     flushNs: 10_000,
