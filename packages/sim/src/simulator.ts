@@ -18,6 +18,8 @@ export interface SimulatorOptions {
   readonly stallNs?: number;
   /** Resumptions at one instant that count as a livelock. Default 1,000,000. */
   readonly livelockResumptions?: number;
+  /** Events at one instant that count as a livelock. Default 100,000,000. */
+  readonly livelockEvents?: number;
 }
 
 /** Processes by outcome: `spawned = live + ended + failed + abandoned` at any time. */
@@ -52,15 +54,24 @@ export class Simulator {
   private running = false;
   private readonly stallNs: number;
   private readonly livelockResumptions: number;
+  private readonly livelockEvents: number;
+  private eventsBeforeNow = 0;
   private resumptionsNow = 0;
   private foregroundResumptions = 0;
   private daemonTimers = 0;
   private stallMark = -1;
   private readonly stallSince: Float64Array = new Float64Array(1);
 
+  /** @throws RangeError unless every limit is an integer ≥ 1. */
   constructor(options: SimulatorOptions = {}) {
-    this.stallNs = options.stallNs ?? 3_600_000_000_000;
-    this.livelockResumptions = options.livelockResumptions ?? 1_000_000;
+    const { stallNs = 3_600_000_000_000, livelockResumptions = 1_000_000, livelockEvents = 100_000_000 } = options;
+    for (const [name, value] of Object.entries({ stallNs, livelockResumptions, livelockEvents })) {
+      if (!Number.isSafeInteger(value) || value < 1)
+        throw new RangeError(`${name} must be an integer ≥ 1, found ${value}`);
+    }
+    this.stallNs = stallNs;
+    this.livelockResumptions = livelockResumptions;
+    this.livelockEvents = livelockEvents;
   }
 
   /** Simulated time, integer ns since the start of the simulation. */
@@ -234,6 +245,9 @@ export class Simulator {
         if (time > clock[0]) {
           clock[0] = time;
           this.resumptionsNow = 0;
+          this.eventsBeforeNow = this.events;
+        } else if (this.events - this.eventsBeforeNow >= this.livelockEvents) {
+          this.throwLivelock(`${this.livelockEvents} events`);
         }
         this.events++;
         this.queue.fireFirst();
@@ -287,10 +301,7 @@ export class Simulator {
 
   private countResumption(process: Process): void {
     if (++this.resumptionsNow <= this.livelockResumptions) return;
-    throw new SimulationError(
-      'ERR_SIM_LIVELOCK',
-      `${this.livelockResumptions} resumptions at ${this.clock[0]} ns without time passing; last "${process.name}":\n${this.describeProcesses()}`,
-    );
+    this.throwLivelock(`${this.livelockResumptions} resumptions, the last of "${process.name}",`);
   }
 
   /** Nothing but daemon timers for too long, while others wait for something else than the time. */
@@ -323,6 +334,13 @@ export class Simulator {
     this.processes.live--;
     this.live.delete(process);
     if (!process.daemon) this.liveForeground--;
+  }
+
+  private throwLivelock(what: string): never {
+    throw new SimulationError(
+      'ERR_SIM_LIVELOCK',
+      `livelock: ${what} at ${this.clock[0]} ns without time passing; these live:\n${this.describeProcesses()}`,
+    );
   }
 
   private throwStalled(why: string): never {

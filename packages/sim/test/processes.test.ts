@@ -397,6 +397,20 @@ describe('stalls are errors that name each process and what it waits on', () => 
     expect(codeOf(() => simulator.run()).code).toBe('ERR_SIM_LIVELOCK');
   });
 
+  it('events that only schedule each other at one instant', () => {
+    const simulator = new Simulator({ livelockEvents: 1000 });
+    const loop = { fire: (arg: number): void => simulator.after(0, loop, arg) };
+    simulator.at(5, loop, 0);
+    const { code, message } = codeOf(() => simulator.drain());
+    expect(code).toBe('ERR_SIM_LIVELOCK');
+    expect(message).toContain('1000 events at 5 ns');
+    const many = new Simulator({ livelockEvents: 1000 });
+    for (let i = 0; i < 5000; i++) many.at(Math.floor(i / 1000), { fire() {} }, 0);
+    many.drain();
+    expect(many.events).toBe(5000);
+    expect(() => new Simulator({ stallNs: 0 })).toThrow(/stallNs must be an integer ≥ 1, found 0/);
+  });
+
   it('progress on a device that takes no time is no livelock', () => {
     const simulator = new Simulator({ livelockResumptions: 1000 });
     function* busy(): Task<number> {
