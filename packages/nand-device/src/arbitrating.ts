@@ -90,7 +90,7 @@ export class ArbitratingScheduler extends EventScheduler {
 
   protected requestSuspend(die: number): void {
     const start = this.tokens.arrayStartNs[this.holder[die]];
-    if (start > this.simulator.now) this.sink.at(start, NandEvent.suspendCheck, die);
+    if (start > this.simulator.now) this.sink.after(start - this.simulator.now, NandEvent.suspendCheck, die);
     else this.askForBus(die);
   }
 
@@ -98,7 +98,7 @@ export class ArbitratingScheduler extends EventScheduler {
     const { tokens } = this;
     this.arrayFreeNs[tokens.die[token]] = timeNs;
     tokens.doneNs[token] = timeNs;
-    this.sink.at(timeNs, NandEvent.arrayEnd, token);
+    this.sink.after(timeNs - this.simulator.now, NandEvent.arrayEnd, token);
   }
 
   protected mergesReads(token: Token, other: Token): boolean {
@@ -132,7 +132,7 @@ export class ArbitratingScheduler extends EventScheduler {
       if (this.isSuspendable(die) && this.tokens.arrayStartNs[this.holder[die]] <= this.simulator.now) {
         const stopNs = this.takeBus(channel, this.array.config.timing.shortCommandNs);
         const usableNs = this.suspendAt(die, stopNs);
-        if (usableNs >= 0) this.sink.at(usableNs, NandEvent.suspended, die);
+        if (usableNs >= 0) this.sink.after(usableNs - this.simulator.now, NandEvent.suspended, die);
         return;
       }
     }
@@ -159,7 +159,7 @@ export class ArbitratingScheduler extends EventScheduler {
       if (arrayFree > startNs) startNs = arrayFree;
       if (kind === OpKind.cacheProgram) {
         busyNs += this.array.config.timing.tCbsyNs;
-        this.sink.at(startNs + this.array.config.timing.tCbsyNs, NandEvent.registerFree, token);
+        this.sink.after(startNs + this.array.config.timing.tCbsyNs - this.simulator.now, NandEvent.registerFree, token);
       }
     } else if (kind === OpKind.copyback) {
       busyNs = tokens.sourceNs[token];
@@ -185,7 +185,7 @@ export class ArbitratingScheduler extends EventScheduler {
       }
     }
     tokens.doneNs[token] = endNs;
-    this.sink.at(endNs, NandEvent.arrayEnd, token);
+    this.sink.after(endNs - this.simulator.now, NandEvent.arrayEnd, token);
     this.considerSuspension(die);
   }
 
@@ -298,7 +298,7 @@ export class ArbitratingScheduler extends EventScheduler {
     }
     // The end of the transfer looks at the channel: no other event is needed.
     this.channels.wakeNs[channel] = endNs;
-    this.sink.at(endNs, NandEvent.transferEnd, token);
+    this.sink.after(lengthNs, NandEvent.transferEnd, token);
   }
 
   private transferLength(token: Token): number {
@@ -327,7 +327,7 @@ export class ArbitratingScheduler extends EventScheduler {
     if (tokens.kind[token] === OpKind.readRun) {
       const { tRcbsyNs } = this.array.config.timing;
       this.runArrayNs[die] += tRcbsyNs;
-      this.sink.at(simulator.now + tRcbsyNs, NandEvent.registerFree, token);
+      this.sink.after(tRcbsyNs, NandEvent.registerFree, token);
       return;
     }
     this.transferAll(token);
@@ -434,6 +434,6 @@ export class ArbitratingScheduler extends EventScheduler {
     const free = Math.max(channels.busyUntilNs[channel], simulator.now);
     if (channels.wakeNs[channel] === free) return;
     channels.wakeNs[channel] = free;
-    this.sink.at(free, NandEvent.channelFree, channel);
+    this.sink.after(free - simulator.now, NandEvent.channelFree, channel);
   }
 }

@@ -57,9 +57,9 @@ export class BlockOrder {
     }
   }
 
-  /** True if each page of the program is the next of its block. */
-  mayProgram(token: Token): boolean {
-    if (this.openPages !== null) return true;
+  /** A block in which the program must wait for another, because its page is not the next one; −1: none. */
+  programWaitsIn(token: Token): number {
+    if (this.openPages !== null) return -1;
     const { tokens } = this;
     const { geometry } = this.array;
     const base = token * tokens.planesPerDie;
@@ -67,24 +67,22 @@ export class BlockOrder {
     for (let i = base; i < end; i++) {
       const ppn = tokens.address[i];
       const block = geometry.blockOf(ppn);
-      if (ppn - block * geometry.pagesPerBlock !== this.nextStart[block]) return false;
+      if (ppn - block * geometry.pagesPerBlock !== this.nextStart[block]) return block;
     }
-    return true;
+    return -1;
   }
 
-  /** A program starts: its successors may follow. @returns true if its blocks have programs that have not started. */
-  programStarted(token: Token): boolean {
+  /** A program starts: its successors may follow. */
+  programStarted(token: Token): void {
     const { tokens } = this;
     const { geometry } = this.array;
     const base = token * tokens.planesPerDie;
     const end = base + tokens.count[token];
-    let more = false;
     for (let i = base; i < end; i++) {
       const block = geometry.blockOf(tokens.address[i]);
       this.nextStart[block] += geometry.programPages;
-      if (--this.unstarted[block] > 0) more = true;
+      this.unstarted[block]--;
     }
-    return more;
   }
 
   programEnded(token: Token): void {
@@ -108,13 +106,13 @@ export class BlockOrder {
     this.setBusy(token, Number.POSITIVE_INFINITY);
   }
 
-  /** True if nothing issued for the blocks of this erase is left. */
-  mayErase(token: Token): boolean {
+  /** A block of this erase for which something issued before has not ended; −1: none. */
+  eraseWaitsIn(token: Token): number {
     const { tokens } = this;
     const base = token * tokens.planesPerDie;
     const end = base + tokens.count[token];
-    for (let i = base; i < end; i++) if (this.uses[tokens.address[i]] > 0) return false;
-    return true;
+    for (let i = base; i < end; i++) if (this.uses[tokens.address[i]] > 0) return tokens.address[i];
+    return -1;
   }
 
   eraseEnded(token: Token): void {

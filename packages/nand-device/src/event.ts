@@ -65,7 +65,10 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
   private readonly freeSinceNs: Float64Array;
   private readonly suspendedSinceNs: Float64Array;
   private readonly merges: boolean;
-  /** Per die: programs and erases that wait for their block's order. */
+  private readonly mergesPlanes: boolean;
+  /** Per block: programs and erases that wait for its order. */
+  private parked = 0;
+  private parkedErases = 0;
   private readonly parkedHead: Int32Array;
   private readonly parkedTail: Int32Array;
   private readonly gcTotalNs: Float64Array;
@@ -85,7 +88,9 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
         'policy',
       );
     }
-    this.merges = (policy === 'outOfOrder' || policy === 'priority') && (options.merge ?? true);
+    const sorts = policy === 'outOfOrder' || policy === 'priority';
+    this.merges = sorts && (options.merge ?? true);
+    this.mergesPlanes = this.merges && array.config.features.multiPlane && array.geometry.planes > 1;
     this.queues = new DieQueues(array.geometry, policy, options.weights ?? DEFAULT_WEIGHTS, this.tokens, this.service);
     // First come, first served means that nothing overtakes.
     this.canSuspend = array.config.features.suspend !== 'none' && policy !== 'fifo';
@@ -99,8 +104,8 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     this.suspendWanted = new Uint8Array(dies);
     this.freeSinceNs = new Float64Array(dies);
     this.suspendedSinceNs = new Float64Array(dies);
-    this.parkedHead = new Int32Array(dies);
-    this.parkedTail = new Int32Array(dies);
+    this.parkedHead = new Int32Array(array.geometry.blocks);
+    this.parkedTail = new Int32Array(array.geometry.blocks);
     this.gcTotalNs = new Float64Array(dies);
     this.gcSinceNs = new Float64Array(dies).fill(-1);
     this.busySinceNs = new Float64Array(dies).fill(-1);
@@ -123,6 +128,8 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     this.suspendWanted.fill(0);
     this.parkedHead.fill(0);
     this.parkedTail.fill(0);
+    this.parked = 0;
+    this.parkedErases = 0;
     this.freeSinceNs.fill(this.simulator.now);
     this.queues.clear();
     this.forget();
@@ -150,10 +157,7 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
       tokens.readyNs[each] = now;
       service.gcAtReadyNs[each] = gcNs;
     }
-    const kind = tokens.kind[token];
-    if (isProgram(kind) ? !this.order.mayProgram(token) : kind === OpKind.erase && !this.order.mayErase(token)) {
-      this.park(token);
-    } else this.enqueue(token);
+    this.enqueueOrPark(token);
   }
 
   /** What the die would start now, still in its queue; 0: nothing. */
@@ -185,16 +189,15 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     queues.remove(token);
     const since = this.freeSinceNs[die];
     const mergeable = kind === OpKind.read || kind === OpKind.program || kind === OpKind.erase;
-    if (this.merges && mergeable && array.config.features.multiPlane && tokens.count[token] === 1)
+    if (this.mergesPlanes && mergeable && array.config.features.multiPlane && tokens.count[token] === 1)
       this.mergePlanes(token);
     for (let each = token; each !== 0; each = tokens.mate[each]) this.accountWait(each, since);
     this.hold(die, token);
     if (!isProgram(kind)) return;
-    let more = this.order.programStarted(token);
-    for (let each = tokens.mate[token]; each !== 0; each = tokens.mate[each]) {
-      if (this.order.programStarted(each)) more = true;
+    for (let each = token; each !== 0; each = tokens.mate[each]) {
+      this.order.programStarted(each);
+      if (this.parked > 0) this.unparkAll(each);
     }
-    if (more) this.unpark(die);
     const { cacheRegister, suspend } = array.config.features;
     if (!this.merges || !cacheRegister || kind !== OpKind.program || suspend === 'program+erase') return;
     if (queues.firstProgram(die) !== 0) tokens.kind[token] = OpKind.cacheProgram;
@@ -232,9 +235,19 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
 
   /** Ends one transaction; an erase may have waited for it. */
   protected finishOne(token: Token): void {
-    const die = this.tokens.die[token];
+    // An erase may have waited for the blocks of a read or program; the token may be gone when it has ended.
+    const { tokens } = this;
+    if (this.parkedErases === 0 || tokens.kind[token] === OpKind.erase) {
+      this.finish(token);
+      return;
+    }
+    const base = token * tokens.planesPerDie;
+    const blocks = Array.from(tokens.address.subarray(base, base + tokens.count[token]), (ppn) =>
+      this.array.geometry.blockOf(ppn),
+    );
+    if (tokens.kind[token] === OpKind.copyback) blocks.push(this.array.geometry.blockOf(tokens.sourcePpn[token]));
     this.finish(token);
-    if (this.parkedHead[die] !== 0) this.unpark(die);
+    for (const block of blocks) this.unpark(block);
   }
 
   /** Asks for a suspension if an urgent read waits behind an operation that may be suspended. */
@@ -319,39 +332,59 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
       this.service.busSinceNs[each] = this.simulator.now;
     this.queues.push(token);
     this.wake(die);
-    if (this.holder[die] !== 0) this.considerSuspension(die);
+    if (this.canSuspend && this.holder[die] !== 0) this.considerSuspension(die);
   }
 
-  private park(token: Token): void {
+  private enqueueOrPark(token: Token): void {
+    const kind = this.tokens.kind[token];
+    let block = -1;
+    if (isProgram(kind)) block = this.order.programWaitsIn(token);
+    else if (kind === OpKind.erase) block = this.order.eraseWaitsIn(token);
+    if (block < 0) this.enqueue(token);
+    else this.park(token, block);
+  }
+
+  private park(token: Token, block: number): void {
     const { next, stage } = this.service;
-    const die = this.tokens.die[token];
     stage[token] = Stage.parked;
+    if (this.tokens.kind[token] === OpKind.erase) this.parkedErases++;
     next[token] = 0;
-    if (this.parkedHead[die] === 0) this.parkedHead[die] = token;
-    else next[this.parkedTail[die]] = token;
-    this.parkedTail[die] = token;
+    this.parked++;
+    if (this.parkedHead[block] === 0) this.parkedHead[block] = token;
+    else next[this.parkedTail[block]] = token;
+    this.parkedTail[block] = token;
   }
 
-  /** Moves what its block now allows from the parking list to the queues, in order. */
-  private unpark(die: number): void {
-    const { service, tokens } = this;
+  /** The blocks of a program that has started. */
+  private unparkAll(token: Token): void {
+    const { tokens } = this;
+    const { geometry } = this.array;
+    const base = token * tokens.planesPerDie;
+    const end = base + tokens.count[token];
+    for (let i = base; i < end; i++) this.unpark(geometry.blockOf(tokens.address[i]));
+  }
+
+  /** Moves what this block now allows from its parking list to the queues. */
+  private unpark(block: number): void {
+    const { service, tokens, order } = this;
     let before = 0;
-    let token = this.parkedHead[die];
+    let token = this.parkedHead[block];
     while (token !== 0) {
       const next = service.next[token];
-      const free = tokens.kind[token] === OpKind.erase ? this.order.mayErase(token) : this.order.mayProgram(token);
-      if (!free) {
+      const erase = tokens.kind[token] === OpKind.erase;
+      if ((erase ? order.eraseWaitsIn(token) : order.programWaitsIn(token)) === block) {
         before = token;
         token = next;
         continue;
       }
-      if (before === 0) this.parkedHead[die] = next;
+      if (before === 0) this.parkedHead[block] = next;
       else service.next[before] = next;
-      if (next === 0) this.parkedTail[die] = before;
-      this.enqueue(token);
-      // Starting it may have unparked others: begin again.
-      before = 0;
-      token = this.parkedHead[die];
+      if (next === 0) this.parkedTail[block] = before;
+      this.parked--;
+      if (erase) this.parkedErases--;
+      // In page order at most one can follow; a program on several planes may go on to wait in another block.
+      this.enqueueOrPark(token);
+      return;
     }
   }
 

@@ -4,30 +4,23 @@ import { grown } from './columns.js';
 /** What an entry of the list of operations in flight is. */
 export const FlightKind = { read: 0, program: 1, erase: 2 } as const;
 
+/** Integer fields of an entry, side by side: kind + 4 for garbage collection; address; undo state; next entry. */
+const INTS = 4;
+/** Times of an entry: the die is taken, the cells change from, and to; garbage-collection time of the die up to its end. */
+const TIMES = 4;
+
 /**
  * Per die, the operations that may not be over yet, in the order in which the die executes them. Pruned lazily. It
  * answers three questions: is this page still being programmed, how much of a wait was behind garbage collection, and
  * what must a power cut undo or tear.
  */
 export class InFlight {
-  kind: Uint8Array = new Uint8Array(256);
-  /** ppn of a program, block of an erase. */
-  address: Int32Array = new Int32Array(256);
-  /** `nextPage` of the block before the operation. */
-  oldNextPage: Int32Array = new Int32Array(256);
-  /** The die is taken from here … */
-  startNs: Float64Array = new Float64Array(256);
-  /** … the cells change from here … */
-  arrayNs: Float64Array = new Float64Array(256);
-  /** … to here. */
-  doneNs: Float64Array = new Float64Array(256);
-  next: Int32Array = new Int32Array(256);
-  /** 1: work of the garbage collector. */
-  private gc: Uint8Array = new Uint8Array(256);
-  /** Garbage-collection time of the die up to the end of this entry. */
-  private gcSum: Float64Array = new Float64Array(256);
-  /** Per die: first entry (0: none), last entry, garbage-collection time booked so far. */
-  readonly head: Int32Array;
+  /** Arguments of `append`: the die is taken from `io[0]`, the cells change from `io[1]` to `io[2]`. */
+  readonly io: Float64Array = new Float64Array(3);
+  private ints: Int32Array = new Int32Array(256 * INTS);
+  private times: Float64Array = new Float64Array(256 * TIMES);
+  /** Per die: first entry (0: none), last entry, garbage-collection time booked so far, end of the last entry. */
+  private readonly head: Int32Array;
   private readonly tail: Int32Array;
   private readonly gcTotalNs: Float64Array;
   private readonly lastEndNs: Float64Array;
@@ -43,60 +36,86 @@ export class InFlight {
     this.clock = clock;
   }
 
-  /** Adds an entry at the end of the die's list; the caller fills `startNs`, `arrayNs` and `doneNs`, then calls `booked`. */
-  append(die: number, kind: number, address: number, oldNextPage: number): number {
-    this.prune(die);
-    let entry = this.firstFree;
-    if (entry !== 0) this.firstFree = this.next[entry];
-    else {
-      if (this.used === this.kind.length) this.grow();
-      entry = this.used++;
-    }
-    this.kind[entry] = kind;
-    this.address[entry] = address;
-    this.oldNextPage[entry] = oldNextPage;
-    this.next[entry] = 0;
-    if (this.head[die] === 0) this.head[die] = entry;
-    else this.next[this.tail[die]] = entry;
-    this.tail[die] = entry;
-    return entry;
-  }
-
-  /** The entry's times are known: accounts the part of the die's time that it adds to garbage collection. */
-  booked(die: number, entry: number, isGc: boolean): void {
-    const end = this.doneNs[entry];
+  /** Adds an operation at the end of the die's list; `isGc` is 1 for work of the garbage collector. */
+  append(die: number, kind: number, address: number, undo: number, isGc: number): void {
+    const { io } = this;
+    const end = io[2];
     const last = this.lastEndNs[die];
-    if (this.startNs[entry] < last) this.startNs[entry] = last;
-    this.gc[entry] = 0;
+    const start = Math.max(io[0], last);
+    let gc = 0;
     if (end > last) {
       this.lastEndNs[die] = end;
-      if (isGc) {
-        this.gc[entry] = 1;
-        this.gcTotalNs[die] += end - this.startNs[entry];
+      if (isGc !== 0) {
+        gc = 4;
+        this.gcTotalNs[die] += end - start;
       }
     }
-    this.gcSum[entry] = this.gcTotalNs[die];
+    const entry = this.take(die);
+    const { ints, times } = this;
+    const i = entry * INTS;
+    ints[i] = kind | gc;
+    ints[i + 1] = address;
+    ints[i + 2] = undo;
+    ints[i + 3] = 0;
+    const t = entry * TIMES;
+    times[t] = start;
+    times[t + 1] = io[1];
+    times[t + 2] = end;
+    times[t + 3] = this.gcTotalNs[die];
+  }
+
+  /** First entry of a die (0: none), and the one after an entry. */
+  first(die: number): number {
+    return this.head[die];
+  }
+
+  next(entry: number): number {
+    return this.ints[entry * INTS + 3];
+  }
+
+  kind(entry: number): number {
+    return this.ints[entry * INTS] & 3;
+  }
+
+  /** ppn of a program, block of an erase. */
+  address(entry: number): number {
+    return this.ints[entry * INTS + 1];
+  }
+
+  undo(entry: number): number {
+    return this.ints[entry * INTS + 2];
+  }
+
+  /** The cells change from here … */
+  arrayNs(entry: number): number {
+    return this.times[entry * TIMES + 1];
+  }
+
+  /** … to here. */
+  doneNs(entry: number): number {
+    return this.times[entry * TIMES + 2];
   }
 
   /** Garbage-collection time of the die before `timeNs`, on a scale of its own: differences are meaningful. */
   gcBefore(die: number, timeNs: number): number {
     if (timeNs >= this.lastEndNs[die]) return this.gcTotalNs[die];
+    const { ints, times } = this;
     let entry = this.head[die];
-    while (entry !== 0 && this.doneNs[entry] <= timeNs) entry = this.next[entry];
+    while (entry !== 0 && times[entry * TIMES + 2] <= timeNs) entry = ints[entry * INTS + 3];
     if (entry === 0) return this.gcTotalNs[die];
-    if (this.gc[entry] === 0) return this.gcSum[entry];
-    const start = this.startNs[entry];
-    return this.gcSum[entry] - (this.doneNs[entry] - Math.max(start, timeNs));
+    const t = entry * TIMES;
+    if ((ints[entry * INTS] & 4) === 0) return times[t + 3];
+    return times[t + 3] - (times[t + 2] - Math.max(times[t], timeNs));
   }
 
   /** True if a program of this page is in the list and not over. */
   isProgramming(die: number, ppn: number, programPages: number): boolean {
     const now = this.clock.now;
-    for (let entry = this.head[die]; entry !== 0; entry = this.next[entry]) {
-      const from = this.address[entry];
-      if (this.kind[entry] === FlightKind.program && ppn >= from && ppn < from + programPages) {
-        if (this.doneNs[entry] > now) return true;
-      }
+    const { ints, times } = this;
+    for (let entry = this.head[die]; entry !== 0; entry = ints[entry * INTS + 3]) {
+      const from = ints[entry * INTS + 1];
+      if ((ints[entry * INTS] & 3) !== FlightKind.program || ppn < from || ppn >= from + programPages) continue;
+      if (times[entry * TIMES + 2] > now) return true;
     }
     return false;
   }
@@ -110,28 +129,34 @@ export class InFlight {
     this.used = 1;
   }
 
-  private prune(die: number): void {
+  /** An entry at the end of the die's list, which loses what is over at its front. */
+  private take(die: number): number {
     const now = this.clock.now;
-    let entry = this.head[die];
-    while (entry !== 0 && this.doneNs[entry] <= now) {
-      const next = this.next[entry];
-      this.next[entry] = this.firstFree;
-      this.firstFree = entry;
-      entry = next;
+    const { times } = this;
+    let { ints } = this;
+    let head = this.head[die];
+    while (head !== 0 && times[head * TIMES + 2] <= now) {
+      const next = ints[head * INTS + 3];
+      ints[head * INTS + 3] = this.firstFree;
+      this.firstFree = head;
+      head = next;
     }
-    this.head[die] = entry;
+    let entry = this.firstFree;
+    if (entry !== 0) this.firstFree = ints[entry * INTS + 3];
+    else {
+      if (this.used * INTS === ints.length) this.grow();
+      ints = this.ints;
+      entry = this.used++;
+    }
+    if (head === 0) head = entry;
+    else ints[this.tail[die] * INTS + 3] = entry;
+    this.head[die] = head;
+    this.tail[die] = entry;
+    return entry;
   }
 
   private grow(): void {
-    const capacity = this.kind.length * 2;
-    this.kind = grown(this.kind, new Uint8Array(capacity));
-    this.gc = grown(this.gc, new Uint8Array(capacity));
-    this.address = grown(this.address, new Int32Array(capacity));
-    this.oldNextPage = grown(this.oldNextPage, new Int32Array(capacity));
-    this.next = grown(this.next, new Int32Array(capacity));
-    this.startNs = grown(this.startNs, new Float64Array(capacity));
-    this.arrayNs = grown(this.arrayNs, new Float64Array(capacity));
-    this.doneNs = grown(this.doneNs, new Float64Array(capacity));
-    this.gcSum = grown(this.gcSum, new Float64Array(capacity));
+    this.ints = grown(this.ints, new Int32Array(this.ints.length * 2));
+    this.times = grown(this.times, new Float64Array(this.times.length * 2));
   }
 }

@@ -23,14 +23,14 @@ export function cutPower(array: NandArray, flight: InFlight, nowNs: number): Pow
   const entries: number[] = [];
   for (let die = 0; die < array.geometry.dies; die++) {
     entries.length = 0;
-    for (let entry = flight.head[die]; entry !== 0; entry = flight.next[entry]) {
-      if (flight.doneNs[entry] > nowNs && flight.kind[entry] !== FlightKind.read) entries.push(entry);
+    for (let entry = flight.first(die); entry !== 0; entry = flight.next(entry)) {
+      if (flight.doneNs(entry) > nowNs && flight.kind(entry) !== FlightKind.read) entries.push(entry);
     }
     for (let i = entries.length - 1; i >= 0; i--) {
       const entry = entries[i];
-      const erase = flight.kind[entry] === FlightKind.erase;
-      const begun = flight.arrayNs[entry] < nowNs;
-      cutPlane(array, erase, begun, flight.address[entry], flight.oldNextPage[entry], result);
+      const erase = flight.kind(entry) === FlightKind.erase;
+      const begun = flight.arrayNs(entry) < nowNs;
+      cutPlane(array, erase, begun, flight.address(entry), flight.undo(entry), result);
     }
   }
   array.busyUntilNs.fill(0);

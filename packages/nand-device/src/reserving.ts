@@ -52,7 +52,7 @@ export class ReservingScheduler extends EventScheduler {
         this.wake(this.tokens.die[subject]);
         break;
       case NandEvent.suspended:
-        this.placement.moveFree(subject, this.simulator.now);
+        this.placement.times.moveFree(subject, this.simulator.now);
         this.suspensionBegun(subject);
         break;
       default:
@@ -70,15 +70,15 @@ export class ReservingScheduler extends EventScheduler {
 
   protected requestSuspend(die: number): void {
     const start = this.tokens.arrayStartNs[this.holder[die]];
-    if (start > this.simulator.now) this.sink.at(start, NandEvent.suspendCheck, die);
+    if (start > this.simulator.now) this.sink.after(start - this.simulator.now, NandEvent.suspendCheck, die);
     else this.trySuspend(die);
   }
 
   protected endsAt(token: Token, timeNs: number): void {
     const { tokens } = this;
-    this.placement.moveFree(tokens.die[token], timeNs);
+    this.placement.times.moveFree(tokens.die[token], timeNs);
     for (let each = token; each !== 0; each = tokens.mate[each]) tokens.doneNs[each] = timeNs;
-    this.sink.at(timeNs, NandEvent.done, token);
+    this.sink.after(timeNs - this.simulator.now, NandEvent.done, token);
   }
 
   protected mergesReads(): boolean {
@@ -89,7 +89,7 @@ export class ReservingScheduler extends EventScheduler {
     this.suspendWanted[die] = 0;
     if (!this.isSuspendable(die) || this.tokens.arrayStartNs[this.holder[die]] > this.simulator.now) return;
     const usableNs = this.suspendAt(die, this.reserveShortCommand(die));
-    if (usableNs >= 0) this.sink.at(usableNs, NandEvent.suspended, die);
+    if (usableNs >= 0) this.sink.after(usableNs - this.simulator.now, NandEvent.suspended, die);
   }
 
   /** @returns the end of the command. */
@@ -112,14 +112,15 @@ export class ReservingScheduler extends EventScheduler {
     placement.place(token);
     tokens.readyNs[token] = readyNs;
     const kind = tokens.kind[token];
-    const freeNs = placement.freedNs[0];
-    if (kind === OpKind.cacheProgram) this.sink.at(placement.freedNs[1], NandEvent.registerFree, token);
+    const freeNs = placement.times.freedNs[0];
+    if (kind === OpKind.cacheProgram)
+      this.sink.after(placement.times.freedNs[1] - this.simulator.now, NandEvent.registerFree, token);
     if (kind === OpKind.readRun) this.launchRun(token, freeNs);
     else {
       if (tokens.mate[token] !== 0) this.shareTimes(token);
       const done = tokens.doneNs[token];
-      if (freeNs < done) this.sink.at(freeNs, NandEvent.dieFree, token);
-      this.sink.at(done, NandEvent.done, token);
+      if (freeNs < done) this.sink.after(freeNs - this.simulator.now, NandEvent.dieFree, token);
+      this.sink.after(done - this.simulator.now, NandEvent.done, token);
     }
     this.considerSuspension(tokens.die[token]);
   }
@@ -130,13 +131,13 @@ export class ReservingScheduler extends EventScheduler {
     for (let page = token; page !== 0; ) {
       const next = tokens.mate[page];
       tokens.mate[page] = 0;
-      this.sink.at(tokens.doneNs[page], NandEvent.done, page);
+      this.sink.after(tokens.doneNs[page] - this.simulator.now, NandEvent.done, page);
       last = page;
       page = next;
     }
     // The first pages end while the run still holds the die; its last one stands for it.
     this.holder[tokens.die[last]] = last;
-    this.sink.at(freeNs, NandEvent.dieFree, last);
+    this.sink.after(freeNs - this.simulator.now, NandEvent.dieFree, last);
   }
 
   /** Commands merged into this one end with it, and spend the same time in each phase from here on. */

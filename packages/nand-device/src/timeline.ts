@@ -39,7 +39,7 @@ export class TimelineScheduler extends TransactionScheduler {
 
   /** ns for which each die has been booked, also in the future. */
   get dieBusyNs(): Float64Array {
-    return this.placement.dieBusyNs;
+    return this.placement.times.dieBusyNs;
   }
 
   /** ns for which each channel has been booked, also in the future. */
@@ -96,7 +96,10 @@ export class TimelineScheduler extends TransactionScheduler {
   }
 
   isIdle(ppn: number): boolean {
-    return this.placement.dieFree(this.array.geometry.dieOf(ppn), 0) <= this.simulator.now;
+    const { times } = this.placement;
+    times.io[0] = 0;
+    times.waitForDie(this.array.geometry.dieOf(ppn));
+    return times.io[0] <= this.simulator.now;
   }
 
   /**
