@@ -73,7 +73,15 @@ function drive(scheduler: 'timeline' | 'event'): ClosedLoop {
   return loop;
 }
 
+/** An empty drive: a read touches no flash, so what is left is the host interface, two events and the FTL's look-up. */
+const empty: ClosedLoop = new ClosedLoop(resolvePreset('mqsim-b8'));
+
 export const benchmarks: readonly Benchmark[] = [
+  {
+    name: 'ssd host path: 4 KiB read of a slot that was never written',
+    n: 1_000_000,
+    run: (n) => empty.run(BlockOp.read, n),
+  },
   {
     name: 'ssd timeline: 4 KiB random write with GC',
     n: 1_000_000,

@@ -37,7 +37,7 @@ export class HostTimelines {
         core = 2 + (lpn % this.cores);
       }
     }
-    const start = free[core] > earliestNs ? free[core] : earliestNs;
+    const start = Math.max(free[core], earliestNs);
     free[core] = start + costNs;
     this.busyNs[2] += costNs;
     return start + costNs;
@@ -63,7 +63,7 @@ export class HostTimelines {
 
   private book(resource: number, counter: number, earliestNs: number, costNs: number): number {
     const free = this.freeNs;
-    const start = free[resource] > earliestNs ? free[resource] : earliestNs;
+    const start = Math.max(free[resource], earliestNs);
     free[resource] = start + costNs;
     this.busyNs[counter] += costNs;
     return start + costNs;

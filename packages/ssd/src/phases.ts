@@ -145,13 +145,13 @@ export function chargeNand(
     const from = token * NAND_PHASES;
     for (let i = 0; i < NAND_PHASES && left > 0; i++) {
       const spent = scheduler.phasesNs[from + order[i]];
-      const part = spent < left ? spent : left;
+      const part = Math.min(spent, left);
       phasesNs[at + HOST_PHASE[order[i]]] += part;
       left -= part;
     }
   }
   if (left === 0) return;
-  const parked = parkedNs < left ? parkedNs : left;
+  const parked = Math.min(parkedNs, left);
   phasesNs[at + Phase.gc] += parked;
   phasesNs[at + Phase.buffer] += left - parked;
 }

@@ -8,25 +8,24 @@ import {
 } from '@flashstack/block-device';
 import { RandomSource, SimulationError, type Simulator, type StatsRegistry } from '@flashstack/sim';
 import { checkSsdConfig } from './check-config.js';
+import type { HostPort } from './command-context.js';
 import type { SsdConfig } from './config.js';
 import { ContentPool } from './content-pool.js';
 import { RequestContents } from './contents.js';
-import { Controller, type HostPort } from './controller.js';
+import { Controller } from './controller.js';
 import { FlashStack, type PreconditionState } from './flash-stack.js';
 import { registerFlashStats } from './flash-stats.js';
 import { PHASES } from './phases.js';
 import type { SsdProbe } from './probe.js';
 import { RangeLocks } from './range-locks.js';
 import { RequestQueues, RequestTable } from './request-table.js';
-import { type HostKind, SsdStats } from './stats.js';
+import { SsdStats } from './stats.js';
 
 /** What a drive needs besides its configuration. */
 export interface SsdOptions {
   /** Seed of the drive's own randomness (faults, sampling of victims, preconditioning). Default 1. */
   readonly seed?: number;
 }
-
-const KIND_OF_OP: readonly HostKind[] = ['read', 'write', 'flush', 'discard', 'discard'];
 
 /**
  * A solid-state drive: host interface, write buffer, FTL and flash in simulated time.
@@ -107,11 +106,10 @@ export class Ssd implements BlockDevice, HostPort {
     const op = table.op[h];
     const latencyNs = this.simulator.now - table.issuedNs[h];
     const status = table.status[h];
-    const kind = KIND_OF_OP[op];
     // Counted as cut already if the host has lost power meanwhile.
     if (request !== null)
-      stats.kinds[kind].record(status, table.blocks[h] * this.blockBytes, latencyNs, table.phasesNs, h * PHASES);
-    if (this.probe !== null) this.probe.requestDone(kind, status, latencyNs, table.phasesNs, h * PHASES);
+      stats.byOp[op].record(status, table.blocks[h] * this.blockBytes, latencyNs, table.phasesNs, h * PHASES);
+    if (this.probe !== null) this.probe.requestDone(op, status, latencyNs, table.phasesNs, h * PHASES);
     this.inFlight--;
     if (changesData(op)) this.locks.leave(h);
     table.release(h);
@@ -249,15 +247,17 @@ export class Ssd implements BlockDevice, HostPort {
     this.queues = new RequestQueues(this.table, this.config.queue.queues);
     this.locks = new RangeLocks(this.table);
     const { flash, pool } = this;
+    this.contents = pool === null ? null : new RequestContents(pool, this.table, flash.array);
     this.controller = new Controller({
       simulator: this.simulator,
       config: this.config,
       table: this.table,
       port: this,
       counters: this.stats.counters,
+      ftl: flash.ftl,
+      scheduler: flash.scheduler,
+      contents: this.contents,
     });
-    this.contents = pool === null ? null : new RequestContents(pool, this.table, flash.array);
-    this.controller.attach(flash.ftl, flash.scheduler, this.contents);
     flash.socket.client = this.controller;
   }
 }

@@ -54,6 +54,9 @@ export class KindStats {
   }
 }
 
+/** Kind by `BlockOp`. */
+const KIND_OF_OP: readonly HostKind[] = ['read', 'write', 'flush', 'discard', 'discard'];
+
 /** Everything a drive counts at its host interface. */
 export class SsdStats {
   readonly kinds: Readonly<Record<HostKind, KindStats>> = {
@@ -62,6 +65,8 @@ export class SsdStats {
     discard: new KindStats(),
     flush: new KindStats(),
   };
+  /** The same by `BlockOp`; a discard and a write of zeroes share theirs. */
+  readonly byOp: readonly KindStats[] = KIND_OF_OP.map((kind) => this.kinds[kind]);
   readonly counters: SsdCounters = new SsdCounters();
   /** Requests submitted since the drive was made; `submitted` = requests of all kinds + in flight + cut. */
   submitted = 0;

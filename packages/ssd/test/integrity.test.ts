@@ -11,15 +11,16 @@ const seeds = full ? 100 : 6;
 class PhaseCheck implements SsdProbe {
   requests = 0;
 
-  requestDone(kind: string, _status: number, latencyNs: number, phasesNs: Float64Array, at: number): void {
+  requestDone(op: number, _status: number, latencyNs: number, phasesNs: Float64Array, at: number): void {
     this.requests++;
     let sum = 0;
     for (let phase = 0; phase < PHASES; phase++) {
       const ns = phasesNs[at + phase];
-      if (!Number.isInteger(ns) || ns < 0) throw new Error(`phase ${phase} of a ${kind} is ${ns} ns`);
+      if (!Number.isInteger(ns) || ns < 0) throw new Error(`phase ${phase} of operation ${op} is ${ns} ns`);
       sum += ns;
     }
-    if (sum !== latencyNs) throw new Error(`phases of a ${kind} sum to ${sum} ns, its latency is ${latencyNs} ns`);
+    if (sum !== latencyNs)
+      throw new Error(`phases of operation ${op} sum to ${sum} ns, its latency is ${latencyNs} ns`);
   }
 }
 

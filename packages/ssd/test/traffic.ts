@@ -230,7 +230,7 @@ export class Traffic implements IoOwner {
       // Versions that a write done before the read was submitted has replaced can no longer be seen.
       let oldest = list.length - 1;
       while (oldest > 0 && !(list[oldest].completed < flight.submitted)) oldest--;
-      const value = valueOf(data.subarray(at * this.ssd.blockBytes, (at + 1) * this.ssd.blockBytes));
+      const value = valueIn(data.subarray(at * this.ssd.blockBytes, (at + 1) * this.ssd.blockBytes));
       const allowed = list.slice(oldest);
       if (!allowed.some((version) => version.value === value)) this.wrong(block, value, allowed, 'in a read');
     }
@@ -250,7 +250,7 @@ export class Traffic implements IoOwner {
       simulator.drain();
       if (request.status !== 0) throw new Error(`reading block ${block} failed with status ${request.status}`);
       for (let at = 0; at < request.count; at++) {
-        found.push(valueOf(request.data.subarray(at * ssd.blockBytes, (at + 1) * ssd.blockBytes)));
+        found.push(valueIn(request.data.subarray(at * ssd.blockBytes, (at + 1) * ssd.blockBytes)));
       }
     }
     return found;
@@ -270,7 +270,7 @@ function contentsOf(value: number, bytes: number): Uint8Array {
 }
 
 /** The value that these bytes are, or −1 if they are none. */
-function valueOf(block: Uint8Array): number {
+function valueIn(block: Uint8Array): number {
   const value = new DataView(block.buffer, block.byteOffset).getUint32(0, true);
   const expected = contentsOf(value, block.length);
   for (let at = 0; at < block.length; at++) if (block[at] !== expected[at]) return -1;

@@ -1,0 +1,146 @@
+import type { Ftl } from '@flashstack/ftl';
+import type { NandScheduler, Token } from '@flashstack/nand-device';
+import type { EventTarget, Simulator } from '@flashstack/sim';
+import type { SsdConfig } from './config.js';
+import type { RequestContents } from './contents.js';
+import { HostTimelines } from './host-timelines.js';
+import { chargeNand, PHASES, Phase } from './phases.js';
+import { JobTable, type RequestTable } from './request-table.js';
+import type { SsdCounters } from './stats.js';
+import { WriteBuffer } from './write-buffer.js';
+
+/** What the next event of a request does. */
+export const Stage = { read: 0, preflush: 1, write: 2, flush: 3, discard: 4, persist: 5, reply: 6 } as const;
+
+/** What a job of the FTL is. */
+export const Job = { read: 0, write: 1, trim: 2, flush: 3, entry: 4, fill: 5, pad: 6 } as const;
+
+/** What the controller needs of an FTL besides the contract, to tell where time went. */
+export interface TimedFtl extends Ftl {
+  /** During `ftlDone`: how long the slots of the job waited for a free block, ns. */
+  readonly doneParkedNs: number;
+  readonly stats: { readonly programmed: number };
+}
+
+/** Where finished requests go. */
+export interface HostPort {
+  /** The request is done at the present simulated time; its handle is the port's to release. */
+  finished(h: number): void;
+}
+
+/** What a controller is built from. */
+export interface ControllerParts {
+  readonly simulator: Simulator;
+  readonly config: SsdConfig;
+  readonly table: RequestTable;
+  readonly port: HostPort;
+  readonly counters: SsdCounters;
+  readonly ftl: TimedFtl;
+  readonly scheduler: NandScheduler;
+  /** Null: the drive keeps no contents. */
+  readonly contents: RequestContents | null;
+}
+
+/** What the parts of a controller share: tables, timelines, and how a request passes time and ends. */
+export class CommandContext {
+  readonly simulator: Simulator;
+  readonly config: SsdConfig;
+  readonly table: RequestTable;
+  readonly counters: SsdCounters;
+  readonly ftl: TimedFtl;
+  readonly scheduler: NandScheduler;
+  readonly contents: RequestContents | null;
+  readonly timelines: HostTimelines;
+  readonly buffer: WriteBuffer;
+  readonly jobs: JobTable = new JobTable();
+  readonly slotBytes: number;
+  readonly blocksPerSlot: number;
+  /** All blocks of a slot. */
+  readonly fullMask: number;
+  /** Slots of a request that are handled at a time, so that flash and link overlap. */
+  readonly chunkSlots: number;
+  /** Writes are done when they are in the buffer. */
+  readonly early: boolean;
+  /** Requests under way. */
+  active = 0;
+  /** True while a request begins: it must not end inside the call of the host. */
+  beginning = false;
+  private readonly port: HostPort;
+  /** Fires `step` of a request. */
+  private readonly events: EventTarget;
+
+  constructor(parts: ControllerParts, events: EventTarget) {
+    const { config } = parts;
+    this.simulator = parts.simulator;
+    this.config = config;
+    this.table = parts.table;
+    this.counters = parts.counters;
+    this.ftl = parts.ftl;
+    this.scheduler = parts.scheduler;
+    this.contents = parts.contents;
+    this.port = parts.port;
+    this.events = events;
+    this.timelines = new HostTimelines(config.link, config.firmware);
+    this.slotBytes = config.nand.geometry.slotBytes;
+    this.blocksPerSlot = this.slotBytes / config.blockBytes;
+    this.fullMask = upTo(this.blocksPerSlot);
+    this.chunkSlots = config.link === null ? 0x7fff_ffff : config.link.chunkBytes / this.slotBytes;
+    this.early = config.buffer?.earlyCompletion ?? false;
+    this.buffer = new WriteBuffer(config.buffer?.slots ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** The blocks of slot `index` of a request that the request covers. */
+  maskOf(h: number, index: number): number {
+    if (this.blocksPerSlot === 1) return 1;
+    const { table } = this;
+    const from = index === 0 ? table.head[h] : 0;
+    let to = this.blocksPerSlot;
+    if (index === table.slots[h] - 1) to = ((table.head[h] + table.blocks[h] - 1) % this.blocksPerSlot) + 1;
+    return upTo(to) & ~(upTo(from) & this.fullMask);
+  }
+
+  /** Accounts for the time since the request's mark by the phases of the operation that ended last. */
+  charge(h: number, token: Token, program: boolean): void {
+    const { table } = this;
+    const now = this.simulator.now;
+    const elapsed = now - table.markNs[h];
+    if (elapsed === 0) return;
+    chargeNand(table.phasesNs, h * PHASES, elapsed, this.scheduler, token, program, this.ftl.doneParkedNs);
+    table.markNs[h] = now;
+  }
+
+  /** A wait that has just ended belongs to this phase. */
+  chargeWait(h: number, phase: number): void {
+    const { table } = this;
+    const now = this.simulator.now;
+    table.phasesNs[h * PHASES + phase] += now - table.markNs[h];
+    table.markNs[h] = now;
+  }
+
+  /** The request's stage goes on `delayNs` from now, in an event of its own. */
+  stepIn(h: number, delayNs: number): void {
+    this.simulator.after(delayNs, this.events, h);
+  }
+
+  /** Ends a request `delayNs` from now, but never inside the call that began it. */
+  endIn(h: number, delayNs: number): void {
+    this.table.stage[h] = Stage.reply;
+    if (delayNs === 0 && !this.beginning) this.finish(h);
+    else this.stepIn(h, delayNs);
+  }
+
+  finish(h: number): void {
+    this.active--;
+    this.port.finished(h);
+  }
+
+  /** Adds link time that the request spends from its mark on. */
+  chargeLink(h: number, ns: number): void {
+    this.table.phasesNs[h * PHASES + Phase.link] += ns;
+  }
+}
+
+/** A mask of the first `blocks` blocks of a slot, at most 32. */
+function upTo(blocks: number): number {
+  return blocks === 32 ? -1 : (1 << blocks) - 1;
+}

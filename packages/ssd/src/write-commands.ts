@@ -1,0 +1,314 @@
+import { BlockFlag, BlockOp, BlockStatus } from '@flashstack/block-device';
+import { FtlStatus } from '@flashstack/ftl';
+import type { Token } from '@flashstack/nand-device';
+import { BufferDrain, type DrainOwner } from './buffer-drain.js';
+import { type CommandContext, Job, Stage } from './command-context.js';
+import { PHASES, Phase } from './phases.js';
+import { RequestQueues } from './request-table.js';
+import { EntryState } from './write-buffer.js';
+
+const NONE = -1;
+
+/** Carries out writes, discards and flushes: data over the link, into the buffer or to the FTL, and durability. */
+export class WriteCommands implements DrainOwner {
+  readonly drain: BufferDrain;
+  private readonly context: CommandContext;
+  /** Writes that wait for room in the buffer. */
+  private readonly admission: RequestQueues;
+  private readonly buffered: boolean;
+  private readonly kept: boolean;
+  private readonly onWritten: () => void;
+  private trimmedSinceFlush = false;
+
+  /** `onWritten`: called whenever a slot has been handed to the FTL. */
+  constructor(context: CommandContext, onWritten: () => void) {
+    this.context = context;
+    this.onWritten = onWritten;
+    this.drain = new BufferDrain(context, this);
+    this.admission = new RequestQueues(context.table, 1);
+    this.buffered = context.config.buffer !== null;
+    this.kept = context.config.powerLossProtection;
+  }
+
+  get isFull(): boolean {
+    return this.admission.length > 0;
+  }
+
+  /** Firmware work for a write command, then its data comes over the link in chunks. */
+  receive(h: number): void {
+    const { table, timelines, config, chunkSlots, simulator } = this.context;
+    const { firmware } = config;
+    const now = simulator.now;
+    const first = Math.min(chunkSlots, table.slots[h]);
+    const cost = firmware.writeNs + firmware.writeSlotNs * (first - 1);
+    const ready = cost === 0 ? now : timelines.core(table.lpn[h], now, cost);
+    const bytes = table.linkBytes[h];
+    const end = timelines.receive(ready, bytes);
+    // Start of the data on the link, so that the arrival of each chunk follows from it.
+    table.linkNs[h] = end - timelines.writeTransferNs(bytes);
+    const arrival = first === table.slots[h] ? end : this.arrivalOf(h, first);
+    table.phasesNs[h * PHASES + Phase.firmware] += ready - now;
+    this.context.chargeLink(h, arrival - ready);
+    table.markNs[h] = arrival;
+    table.stage[h] = Stage.write;
+    if (arrival === now) this.step(h);
+    else this.context.stepIn(h, arrival - now);
+  }
+
+  /** A chunk of data is here. */
+  step(h: number): void {
+    const { table, chunkSlots } = this.context;
+    const rest = table.slots[h] - table.arrived[h];
+    if (rest <= chunkSlots) {
+      table.arrived[h] = table.slots[h];
+    } else {
+      table.arrived[h] += chunkSlots;
+      this.expectChunk(h, Math.min(chunkSlots, rest - chunkSlots));
+    }
+    this.place(h);
+  }
+
+  /** DISCARD and WRITE_ZEROES unmap whole slots; WRITE_ZEROES writes the blocks at its ends. */
+  discard(h: number): void {
+    const { table, ftl, jobs, fullMask } = this.context;
+    let first = table.lpn[h];
+    let last = first + table.slots[h] - 1;
+    if (this.context.maskOf(h, 0) !== fullMask) first++;
+    if (last >= first && this.context.maskOf(h, table.slots[h] - 1) !== fullMask) last--;
+    const count = last - first + 1;
+    table.arrived[h] = table.slots[h];
+    if (table.op[h] === BlockOp.discard) table.placed[h] = table.slots[h];
+    if (count > 0) {
+      this.trimmedSinceFlush = true;
+      table.pending[h]++;
+      this.drain.drop(first, count);
+      ftl.trim(first, count, jobs.acquire(Job.trim, h, first, count));
+      this.roomMade();
+    }
+    this.place(h);
+  }
+
+  /** Makes everything durable that had completed; with power-loss protection it is, trims apart. */
+  flush(h: number): void {
+    if (this.kept && !this.trimmedSinceFlush) this.flushed(h);
+    else if (!this.drain.holdFlush(h)) this.flushFtl(h);
+  }
+
+  /** The FTL's flush for a request is done. */
+  flushDone(h: number, status: number, token: Token): void {
+    const { table } = this.context;
+    table.pending[h]--;
+    if (status !== FtlStatus.ok) table.status[h] = statusOf(status);
+    this.context.charge(h, token, true);
+    if (table.stage[h] === Stage.persist) this.settle(h, token);
+    else this.flushed(h);
+  }
+
+  /** A part that went straight to the FTL (write or trim) is done. */
+  partDone(h: number, status: number, token: Token): void {
+    this.entryGone(h, status, token);
+  }
+
+  entryGone(h: number, status: number, token: Token): void {
+    const { table } = this.context;
+    if (status !== FtlStatus.ok) table.status[h] = statusOf(status);
+    table.pending[h]--;
+    this.settle(h, token);
+  }
+
+  entryIssued(h: number): void {
+    this.context.table.unissued[h]--;
+    this.settle(h, 0);
+  }
+
+  covered(h: number): void {
+    this.flushFtl(h);
+  }
+
+  written(): void {
+    this.onWritten();
+  }
+
+  roomMade(): void {
+    const { admission } = this;
+    const { table } = this.context;
+    while (admission.length > 0) {
+      const h = admission.first;
+      if (!this.placeSlots(h)) return;
+      admission.shift();
+      table.waiting[h] = 0;
+      if (table.placed[h] === table.slots[h]) this.placedAll(h);
+    }
+  }
+
+  /** When the first `slots` slots of a write are here, as far as the link is concerned. */
+  private arrivalOf(h: number, slots: number): number {
+    const { table, slotBytes, config, timelines } = this.context;
+    const bytes = Math.min(slots * slotBytes - table.head[h] * config.blockBytes, table.linkBytes[h]);
+    return table.linkNs[h] + timelines.writeTransferNs(bytes);
+  }
+
+  private expectChunk(h: number, slots: number): void {
+    const { table, config, timelines, simulator } = this.context;
+    const now = simulator.now;
+    const onLink = Math.max(now, this.arrivalOf(h, table.arrived[h] + slots));
+    const cost = config.firmware.writeSlotNs * slots;
+    const ready = cost === 0 ? now : timelines.core(table.lpn[h], now, cost);
+    const arrival = Math.max(onLink, ready);
+    this.context.chargeLink(h, onLink - now);
+    table.phasesNs[h * PHASES + Phase.firmware] += arrival - onLink;
+    table.markNs[h] = arrival;
+    this.context.stepIn(h, arrival - now);
+  }
+
+  /** Puts arrived slots into the buffer or hands them on; queues the request if the buffer is full. */
+  private place(h: number): void {
+    const { table, buffer, counters } = this.context;
+    if (table.waiting[h] !== 0) return;
+    const mustWait = this.admission.length > 0 && table.placed[h] < table.arrived[h];
+    if (mustWait || !this.placeSlots(h)) {
+      table.waiting[h] = 1;
+      this.admission.push(0, h);
+      counters.bufferFullWaits++;
+    } else if (table.placed[h] === table.slots[h]) {
+      this.placedAll(h);
+    }
+    if (buffer.dirty > 0) this.drain.drain();
+  }
+
+  /** False if the buffer is full before everything that arrived is placed. */
+  private placeSlots(h: number): boolean {
+    const { table, fullMask } = this.context;
+    const zeroes = table.op[h] === BlockOp.writeZeroes;
+    let run = 0;
+    while (table.placed[h] < table.arrived[h]) {
+      const index = table.placed[h];
+      const lpn = table.lpn[h] + index;
+      const mask = this.context.maskOf(h, index);
+      const whole = mask === fullMask;
+      if (zeroes && whole) {
+        table.placed[h]++;
+      } else if (whole && !this.buffered) {
+        table.placed[h]++;
+        run++;
+      } else {
+        if (run > 0) this.writeFlash(h, lpn - run, run);
+        run = 0;
+        if (!this.insert(h, lpn, mask)) return false;
+        table.placed[h]++;
+      }
+    }
+    if (run > 0) this.writeFlash(h, table.lpn[h] + table.placed[h] - run, run);
+    return true;
+  }
+
+  /** Hands slots straight to the FTL (drives without a buffer). */
+  private writeFlash(h: number, lpn: number, count: number): void {
+    const { table, jobs, ftl, contents } = this.context;
+    const job = jobs.acquire(Job.write, h, lpn, count);
+    if (contents !== null) jobs.record[job] = contents.takeChain(h, count);
+    table.pending[h]++;
+    ftl.write(lpn, count, table.origin[h], table.stream[h], job);
+    this.onWritten();
+  }
+
+  /** Writes one slot into the buffer; false if there is no room. */
+  private insert(h: number, lpn: number, mask: number): boolean {
+    const { table, buffer, contents, counters, fullMask } = this.context;
+    const present = buffer.find(lpn);
+    if (present !== NONE && buffer.state[present] !== EntryState.issued) {
+      buffer.mask[present] |= mask;
+      buffer.origin[present] = table.origin[h];
+      buffer.stream[present] = table.stream[h];
+      if (contents !== null) contents.overlayRecord(buffer.record[present], contents.take(h), mask);
+      counters.bufferOverwrites++;
+      this.awaitEntry(h, present);
+      return true;
+    }
+    if (buffer.used >= buffer.capacity) return false;
+    let record = contents === null ? 0 : contents.take(h);
+    let blocks = mask;
+    if (present !== NONE) {
+      // The version that is being programmed is complete: the other blocks come from it, not from flash.
+      if (contents !== null && mask !== fullMask) {
+        const older = contents.copyOf(buffer.record[present]);
+        contents.overlayRecord(older, record, mask);
+        record = older;
+      }
+      blocks = fullMask;
+      buffer.forget(present);
+    }
+    this.awaitEntry(h, buffer.insert(lpn, blocks, record, table.origin[h], table.stream[h]));
+    return true;
+  }
+
+  /** Makes a request wait for an entry, if it is not done with being buffered. */
+  private awaitEntry(h: number, entry: number): void {
+    const { table, buffer, early } = this.context;
+    const { waiters } = this.drain;
+    if (this.mustPersist(h)) {
+      table.unissued[h]++;
+      buffer.waiters[entry] = waiters.link(h, true, buffer.waiters[entry]);
+      if (this.buffered && buffer.state[entry] === EntryState.dirty) this.drain.advance(entry);
+    } else if (!early) {
+      table.pending[h]++;
+      buffer.waiters[entry] = waiters.link(h, false, buffer.waiters[entry]);
+    }
+  }
+
+  private mustPersist(h: number): boolean {
+    return (this.context.table.flags[h] & BlockFlag.fua) !== 0 && !this.kept;
+  }
+
+  /** Everything that waited for room has it: what garbage collection caused of the wait counts as its. */
+  private placedAll(h: number): void {
+    const { table, simulator } = this.context;
+    const now = simulator.now;
+    const stall = now - table.markNs[h];
+    if (stall > 0) {
+      const gc = Math.floor(stall * this.drain.lastGcShare);
+      table.phasesNs[h * PHASES + Phase.gc] += gc;
+      table.phasesNs[h * PHASES + Phase.buffer] += stall - gc;
+      table.markNs[h] = now;
+    }
+    this.settle(h, 0);
+  }
+
+  /** Ends a write or discard, or has it made durable first, once all its parts are. */
+  private settle(h: number, token: Token): void {
+    const { table } = this.context;
+    if (table.placed[h] < table.slots[h] || table.unissued[h] > 0) return;
+    if (table.stage[h] !== Stage.persist && this.mustPersist(h)) {
+      table.stage[h] = Stage.persist;
+      this.flushFtl(h);
+      return;
+    }
+    if (table.pending[h] > 0) return;
+    this.context.charge(h, token, true);
+    this.context.endIn(h, 0);
+  }
+
+  private flushFtl(h: number): void {
+    const { table, ftl, jobs } = this.context;
+    this.trimmedSinceFlush = false;
+    table.pending[h]++;
+    ftl.flush(jobs.acquire(Job.flush, h, 0, 0));
+  }
+
+  private flushed(h: number): void {
+    const { table } = this.context;
+    if (table.stage[h] === Stage.preflush) {
+      this.receive(h);
+      return;
+    }
+    if (this.drain.lostWrites > 0) {
+      table.status[h] = BlockStatus.ioError;
+      this.drain.lostWrites = 0;
+    }
+    this.context.endIn(h, 0);
+  }
+}
+
+function statusOf(status: number): number {
+  return status === FtlStatus.readOnly ? BlockStatus.readOnly : BlockStatus.mediaError;
+}
