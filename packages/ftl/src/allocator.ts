@@ -54,7 +54,7 @@ export class Allocator {
     const { frontiers, options, order } = this;
     const { perDomain } = frontiers;
     if (options.allocation === 'static') {
-      const domain = order[Math.floor(lpn / frontiers.fullUnit) % order.length];
+      const domain = this.staticDomain(lpn);
       return this.hasRoom(domain * perDomain + stream, domain) ? domain * perDomain + stream : -1;
     }
     const start = this.cursor[stream];
@@ -76,6 +76,11 @@ export class Allocator {
       at = next;
     } while (at !== start);
     return -1;
+  }
+
+  /** With static allocation: the domain of `lpn`. Whole program units go to one domain. */
+  staticDomain(lpn: number): number {
+    return this.order[Math.floor(lpn / this.frontiers.fullUnit) % this.order.length];
   }
 
   private idleFrontier(start: number, stream: number): number {
@@ -106,27 +111,31 @@ export class Allocator {
     return true;
   }
 
-  /** Frontier that takes relocated slots of `block`, or −1 if no free block is left. */
+  /** Frontier for relocated slots of `block`, opened if necessary; −1 if no free block is left. */
   moveFrontier(domain: number, block: number, reason: number): number {
     const { frontiers, table, options, layout } = this;
-    const first = domain * frontiers.perDomain;
-    if (reason === MoveReason.wearLevelling) {
-      const f = first + layout.wear;
-      if (frontiers.block[f] >= 0) return f;
-      if (table.freeCount[domain] > options.gcHard) {
-        frontiers.open(f, domain, 'oldest');
-        return f;
-      }
-    }
-    let k = layout.gc;
-    if (options.gcKeepsStream) {
-      const stream = table.stream[block];
-      k += stream < layout.host ? stream : stream < layout.wear ? stream - layout.host : 0;
-    }
-    const f = first + k;
+    const f = this.moveTarget(domain, block, reason);
     if (frontiers.block[f] >= 0) return f;
     if (table.freeCount[domain] === 0) return -1;
-    frontiers.open(f, domain, options.placement === 'mixed' ? options.freeOrder : options.gcFreeOrder);
+    const cold = reason === MoveReason.wearLevelling && f % layout.total === layout.wear;
+    frontiers.open(
+      f,
+      domain,
+      cold ? 'oldest' : options.placement === 'mixed' ? options.freeOrder : options.gcFreeOrder,
+    );
     return f;
+  }
+
+  /** The same without opening it. */
+  moveTarget(domain: number, block: number, reason: number): number {
+    const { frontiers, table, options, layout } = this;
+    const first = domain * layout.total;
+    if (reason === MoveReason.wearLevelling) {
+      const f = first + layout.wear;
+      if (frontiers.block[f] >= 0 || table.freeCount[domain] > options.gcHard) return f;
+    }
+    if (!options.gcKeepsStream) return first + layout.gc;
+    const k = table.stream[block];
+    return first + layout.gc + (k < layout.host ? k : k < layout.wear ? k - layout.host : 0);
   }
 }

@@ -200,6 +200,17 @@ export class BlockTable {
     return false;
   }
 
+  /** The closed block of the domain with the fewest valid slots, by a scan; −1 if there is none. */
+  leastValid(domain: number): number {
+    const end = (domain + 1) * this.blocksPerDomain;
+    let least = -1;
+    for (let block = domain * this.blocksPerDomain; block < end; block++) {
+      if (this.state[block] !== BlockState.closed) continue;
+      if (least < 0 || this.valid[block] < this.valid[least]) least = block;
+    }
+    return least;
+  }
+
   /** Bytes of the columns. */
   get bytes(): number {
     let sum = 0;

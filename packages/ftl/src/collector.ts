@@ -12,6 +12,12 @@ import type { VictimPolicy } from './victims/policy.js';
 export interface CollectorOwner {
   /** An open frontier of the domain for relocated slots of `block`, or −1 if there is no room. */
   moveFrontier(domain: number, block: number, reason: number): number;
+  /** The same, not opened yet. */
+  moveTarget(domain: number, block: number, reason: number): number;
+  /** Slots that making the trims of `block` durable may take. */
+  trimReserve(block: number): number;
+  /** Make the trims of `block` durable, without which it must not be erased; false if there is no room now. */
+  beforeErase(block: number, domain: number): boolean;
   /** The data of `lpn` in slot `psn` could not be read; the slot is relocated as a lost one. */
   slotLost(lpn: number, psn: number): void;
 }
@@ -123,7 +129,8 @@ export class Collector {
     for (let i = 0; i < this.urgent.length; i++) {
       const domain = this.parts.table.domainOf(this.urgent[i]);
       if (this.victim[domain] >= 0 && !this.run(domain)) continue;
-      if (this.startUrgent(domain)) this.run(domain);
+      if (!this.startUrgent(domain)) continue;
+      this.run(domain);
       i = -1;
     }
   }
@@ -186,17 +193,22 @@ export class Collector {
     return true;
   }
 
-  /** Chooses a victim; false if none would gain anything. */
+  /** Chooses a victim; false if none would gain anything, or none fits into the space there is. */
   private start(domain: number): boolean {
     if (this.urgent.length > 0 && this.startUrgent(domain)) return true;
     const { table, policy, stats } = this.parts;
-    const block = policy.choose(domain);
+    let block = policy.choose(domain);
     if (block < 0 || (table.valid[block] >= table.capacity[block] && !table.reclaimable(domain))) return false;
     if (table.state[block] !== BlockState.closed || table.domainOf(block) !== domain) {
       throw new FtlError(
         'ERR_FTL_VICTIM',
         `the victim policy chose block ${block}, which is no closed block of domain ${domain}`,
       );
+    }
+    if (!this.fits(domain, block, MoveReason.gc)) {
+      // Close to the end of space the emptiest block must do, whatever the policy says.
+      block = table.leastValid(domain);
+      if (!this.fits(domain, block, MoveReason.gc)) return false;
     }
     if (stats.gcStartHost < 0) {
       stats.gcStartHost = stats.host;
@@ -209,15 +221,28 @@ export class Collector {
     return true;
   }
 
+  /** True if all valid slots of the block, and padding behind them, find room without waiting for an erase. */
+  private fits(domain: number, block: number, reason: number): boolean {
+    const { table, frontiers, owner } = this.parts;
+    const need = table.valid[block] + frontiers.mostPadding + owner.trimReserve(block);
+    const free = table.freeCount[domain] * table.slotsPerBlock;
+    return need <= free || need <= free + frontiers.roomLeft(owner.moveTarget(domain, block, reason));
+  }
+
   private startUrgent(domain: number): boolean {
-    const { table } = this.parts;
+    const { table, options } = this.parts;
     for (let i = 0; i < this.urgent.length; i++) {
       const block = this.urgent[i];
       if (table.domainOf(block) !== domain) continue;
-      const [reason] = this.urgentReason.splice(i, 1);
-      this.urgent.splice(i--, 1);
+      const reason = this.urgentReason[i];
       // It may have been collected meanwhile.
-      if (table.state[block] !== BlockState.closed) continue;
+      const gone = table.state[block] !== BlockState.closed;
+      const spare = reason === MoveReason.retirement || table.freeCount[domain] > options.gcHard;
+      if (!gone && (!spare || !this.fits(domain, block, reason))) continue;
+      this.urgent.splice(i, 1);
+      this.urgentReason.splice(i, 1);
+      i--;
+      if (gone) continue;
       this.begin(domain, block, reason);
       return true;
     }
@@ -237,6 +262,8 @@ export class Collector {
     this.gain[domain] = table.capacity[block] - table.valid[block];
     stats.runs[reason]++;
     if (this.probe !== null) this.probe.victim(block, table.valid[block], reason);
+    // While there is room for it: when the block is empty there may be none.
+    this.parts.owner.beforeErase(block, domain);
     if (table.valid[block] === 0) this.finish(domain);
   }
 

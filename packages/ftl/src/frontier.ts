@@ -8,7 +8,7 @@ import {
 } from '@flashstack/nand-device';
 import { BlockState, type BlockTable, type FreeOrder } from './block-table.js';
 import { Done, type FrontierParts } from './frontier-parts.js';
-import { PairedPageRisks } from './paired-risk.js';
+import { mostPadding, PairedPageRisks } from './paired-risk.js';
 import type { FtlProbe } from './probe.js';
 import { reprogram } from './reprogram.js';
 import { FROM_HOST, SlotContents, UNMAPPED } from './slot-contents.js';
@@ -63,6 +63,8 @@ export class Frontiers {
   private readonly blockShift: number;
   /** Slots of a program unit of a block without bad members. */
   readonly fullUnit: number;
+  /** Slots that settling a frontier may cost at most. */
+  readonly mostPadding: number;
   private readonly maxUnit: number;
   private readonly base: Int32Array;
   private readonly row: Int32Array;
@@ -103,6 +105,7 @@ export class Frontiers {
     this.perDomain = parts.perDomain;
     const count = table.domains * parts.perDomain;
     this.risks = PairedPageRisks.of(array, count, table.members * g.slotsPerPage);
+    this.mostPadding = mostPadding(array, table.members, this.maxUnit);
     this.simple = table.members === 1 && this.maxUnit === 1 && this.risks === null;
     this.l2p = new Int32Array(parts.mappedSlots).fill(UNMAPPED);
     this.heldBy = new Int32Array(this.simple ? 0 : table.blocks);
@@ -143,6 +146,15 @@ export class Frontiers {
     this.unitStart[f] = 0;
     if (!this.simple) this.beginUnit(f, block);
     if (this.probe !== null) this.probe.opened(block, k);
+  }
+
+  /**
+   * Frontier `f`, which has just opened its block, goes on behind `rows` complete rows of pages that somebody else has
+   * filled in: preconditioning.
+   */
+  skipRows(f: number, rows: number): void {
+    this.row[f] = rows;
+    if (this.simple) this.fill[f] = rows;
   }
 
   /** Slots that fit into the frontier's program unit before it is issued. */
@@ -205,6 +217,16 @@ export class Frontiers {
     return this.base[f] + this.fill[f];
   }
 
+  /** Slots left in the block of frontier `f`; 0 if none is open. */
+  roomLeft(f: number): number {
+    const block = this.block[f];
+    if (block < 0) return 0;
+    if (this.simple) return this.table.slotsPerMember - this.fill[f];
+    const perMember = this.programPages * this.slotsPerPage;
+    const used = (this.row[f] * this.table.width[block] + this.unitStart[f]) * perMember + this.fill[f];
+    return this.table.capacity[block] - used;
+  }
+
   /** Slots collected for the current program unit. */
   collected(f: number): number {
     return this.simple ? 0 : this.fill[f];
@@ -242,6 +264,15 @@ export class Frontiers {
     this.table.close(block);
     this.policy.closed(block);
     if (this.probe !== null) this.probe.closed(block);
+  }
+
+  /** Goes on with another scheduler. What pending units wait for has been read on the old one, so it is there. */
+  attach(scheduler: NandScheduler): void {
+    for (let f = 0; f < this.after.length; f++) {
+      this.scheduler.drop(this.after[f]);
+      this.after[f] = 0;
+    }
+    this.scheduler = scheduler;
   }
 
   /** Forgets all open frontiers and pending slots: power loss. */

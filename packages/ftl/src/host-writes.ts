@@ -11,7 +11,7 @@ import { Done } from './frontier-parts.js';
 import type { Jobs } from './jobs.js';
 import { ParkedKind, ParkedQueue } from './parked.js';
 import type { FtlProbe } from './probe.js';
-import { FROM_HOST, UNMAPPED } from './slot-contents.js';
+import { FROM_HOST, FROM_NOTHING, UNMAPPED } from './slot-contents.js';
 import type { FtlStats } from './stats.js';
 import type { StreamPolicy } from './streams.js';
 import type { TrimMap } from './trim-map.js';
@@ -74,28 +74,38 @@ export class HostWrites {
     if (this.parked.length > 0 || !this.flushNow(job)) this.park(ParkedKind.flush, 0, 0, 0, 0, job);
   }
 
+  /**
+   * Writes one slot that nobody waits for and that holds nothing, as preconditioning does. False if there is no room
+   * before an erase is done.
+   */
+  writeUnattended(lpn: number, origin: number): boolean {
+    return this.place(lpn, origin, 0, -1, FROM_NOTHING);
+  }
+
   /** Writes slots until one finds no room; returns how many were written. */
   private writeSlots(lpn: number, count: number, origin: number, hint: number, job: number): number {
-    const { frontiers, collector, table, stats } = this.ftl;
     if (this.ftl.upkeep.readOnly) return this.refuse(job, count);
-    for (let i = 0; i < count; i++) {
-      const slot = lpn + i;
-      let stream = 0;
-      if (this.streams !== null) {
-        const old = frontiers.l2p[slot];
-        stream = this.streams.choose(slot, hint, old < 0 ? -1 : frontiers.blockOf(old));
-      }
-      const f = this.ftl.allocator.hostFrontier(slot, stream);
-      if (f < 0) return i;
-      table.clock++;
-      stats.host++;
-      stats.hostByOrigin[origin]++;
-      if (this.ftl.upkeep.lost.size > 0) this.ftl.upkeep.lost.delete(slot);
-      frontiers.append(f, slot, origin, FROM_HOST, job, 0);
-      collector.afterHostWrite(this.ftl.allocator.domainOf[f]);
-      if (this.ftl.eraser.hasReady || collector.hasUrgent) this.ftl.upkeep.serve();
-    }
+    for (let i = 0; i < count; i++) if (!this.place(lpn + i, origin, hint, job, FROM_HOST)) return i;
     return count;
+  }
+
+  private place(lpn: number, origin: number, hint: number, job: number, from: number): boolean {
+    const { frontiers, collector, table, stats, upkeep, allocator, eraser } = this.ftl;
+    let stream = 0;
+    if (this.streams !== null) {
+      const old = frontiers.l2p[lpn];
+      stream = this.streams.choose(lpn, hint, old < 0 ? -1 : frontiers.blockOf(old));
+    }
+    const f = allocator.hostFrontier(lpn, stream);
+    if (f < 0) return false;
+    table.clock++;
+    stats.host++;
+    stats.hostByOrigin[origin]++;
+    if (upkeep.lost.size > 0) upkeep.lost.delete(lpn);
+    frontiers.append(f, lpn, origin, from, job, 0);
+    collector.afterHostWrite(allocator.domainOf[f]);
+    if (eraser.hasReady || collector.hasUrgent) upkeep.serve();
+    return true;
   }
 
   private refuse(job: number, count: number): number {
@@ -120,19 +130,22 @@ export class HostWrites {
 
   /** Makes everything durable that was mapped before; false if the trim map finds no room yet. */
   private flushNow(job: number): boolean {
-    const { frontiers, trimMap, stats } = this.ftl;
+    const { frontiers, trimMap, stats, allocator, collector } = this.ftl;
     if (trimMap.isDirty) {
       frontiers.settle(frontiers.perDomain);
       for (let page = trimMap.nextDirty(0); page >= 0; page = trimMap.nextDirty(page + 1)) {
-        const f = this.ftl.allocator.hostFrontier(this.ftl.logicalSlots + page, 0);
+        const f = allocator.hostFrontier(this.ftl.logicalSlots + page, 0);
         if (f < 0) {
           if (!this.ftl.upkeep.readOnly) return false;
           // Trims of a worn-out drive cannot be made durable any more.
           this.ftl.jobs.fail(job, FtlStatus.readOnly);
           break;
         }
+        // Making room may have collected a block that needed this page.
+        if (!trimMap.isPageDirty(page)) continue;
         trimMap.write(page, f, frontiers, stats);
-        this.ftl.collector.afterHostWrite(this.ftl.allocator.domainOf[f]);
+        frontiers.settleOne(f);
+        collector.afterHostWrite(allocator.domainOf[f]);
       }
     }
     frontiers.settle(this.ftl.layout.host);

@@ -17,8 +17,22 @@ export {
 export { BlockState, BlockTable, type DomainKind, type FreeOrder } from './block-table.js';
 export { CONTENT_HANDLE, type Ftl, type FtlClient, FtlStatus } from './contract.js';
 export { FtlError } from './errors.js';
-export type { FtlOptions, GcMode, ResolvedFtlOptions, StrategyChoice, WearLevelling } from './options.js';
+export type {
+  FtlOptions,
+  GcMode,
+  NamedStrategy,
+  ResolvedFtlOptions,
+  StrategyChoice,
+  WearLevelling,
+} from './options.js';
 export { PageMapFtl, type PageMapParts } from './page-map.js';
+export { type PreconditionReport, preconditionByWriting, type WritingPlan } from './precondition.js';
+export {
+  type AnalyticPlan,
+  type AnalyticWorkload,
+  analyticRefusal,
+  preconditionAnalytically,
+} from './precondition-analytic.js';
 export type { FtlProbe } from './probe.js';
 export type { RecoveryReport } from './recovery.js';
 export { SlotFlag } from './slot-contents.js';

@@ -9,6 +9,7 @@ import {
 } from '@flashstack/sim';
 import type { AllocationKind } from './allocation.js';
 import type { BlockTable, DomainKind, FreeOrder } from './block-table.js';
+import { mostPadding } from './paired-risk.js';
 import type { StreamPolicy } from './streams.js';
 import type { VictimPolicy } from './victims/policy.js';
 
@@ -64,8 +65,8 @@ export interface FtlOptions {
   /** Default `token`. */
   readonly gcMode?: GcMode;
   /**
-   * Free blocks of a domain that only garbage collection may take. Default: 1; one more if programs take several slots or
-   * pages are paired (padding), and one more on a device with faults.
+   * Free blocks of a domain that only garbage collection may take. Default, and least value: 1,
+   * and what padding may take if programs take several slots or pages are paired; one more on a device with faults.
    */
   readonly gcHard?: number;
   /** A victim is chosen when so many blocks of a domain are free or being erased. Default `gcHard` + 1. */
@@ -142,12 +143,14 @@ function flag(key: string, value: boolean | undefined, fallback: boolean): boole
   return value;
 }
 
-/** True if frontiers may have to pad: a program takes more than one slot, or pages are at risk until others follow. */
-function padsUnits(array: NandArray, domain: DomainKind, multiPlane: boolean): boolean {
-  const { geometry, config } = array;
-  if (geometry.slotsPerPage > 1 || geometry.programPages > 1) return true;
-  if (config.geometry.cellBits > 1 && config.features.pairedLost > 0) return true;
-  return multiPlane && domain !== 'unit' && geometry.planes > 1;
+/** Blocks that a collection may need: one to move into, and room to settle frontiers before and after an erase. */
+function leastReserve(array: NandArray, domain: DomainKind, multiPlane: boolean): number {
+  const { geometry } = array;
+  const members = domain === 'unit' ? 1 : domain === 'die' ? geometry.planes : geometry.units;
+  const unitSlots =
+    (multiPlane ? Math.min(members, geometry.planes) : 1) * geometry.programPages * geometry.slotsPerPage;
+  const blockSlots = members * geometry.pagesPerBlock * geometry.slotsPerPage;
+  return 1 + Math.ceil((4 * mostPadding(array, members, unitSlots)) / blockSlots);
 }
 
 /**
@@ -174,7 +177,7 @@ export function resolveFtlOptions(options: FtlOptions, array: NandArray): Resolv
   }
   const domain = oneOf('ftl.domain', options.domain, names.domain, 'unit');
   const multiPlane = flag('ftl.multiPlane', options.multiPlane, true) && array.config.features.multiPlane;
-  const leastHard = padsUnits(array, domain, multiPlane) ? 2 : 1;
+  const leastHard = leastReserve(array, domain, multiPlane);
   const gcHard = blocks(
     'ftl.gcHard',
     options.gcHard,
@@ -182,7 +185,7 @@ export function resolveFtlOptions(options: FtlOptions, array: NandArray): Resolv
     leastHard + (array.reliability === null ? 0 : 1),
     leastHard === 1
       ? 'collection needs a block to move into'
-      : 'collection needs a block to move into and one for padding',
+      : 'collection needs a block to move into, and room for padding',
   );
   const gcLow = blocks('ftl.gcLow', options.gcLow, gcHard + 1, gcHard + 1, 'gcHard + 1');
   const gcHigh = blocks('ftl.gcHigh', options.gcHigh, gcLow + 1, gcLow + 1, 'gcLow + 1');
@@ -212,6 +215,20 @@ export function resolveFtlOptions(options: FtlOptions, array: NandArray): Resolv
     ),
     wearLevelling,
   };
+}
+
+/** A strategy as it was asked for. */
+export interface NamedStrategy {
+  readonly name: string;
+  readonly parameters: Readonly<Record<string, ParameterValue>>;
+}
+
+/** Name and parameters of a choice; an empty name for an object. */
+export function strategyName(choice: StrategyChoice<object> | undefined, fallback: string): NamedStrategy {
+  if (choice === undefined || typeof choice === 'string') return { name: choice ?? fallback, parameters: {} };
+  if (!('name' in choice) || 'attach' in choice) return { name: '', parameters: {} };
+  const named = choice as { readonly name: string; readonly parameters?: NamedStrategy['parameters'] };
+  return { name: named.name, parameters: named.parameters ?? {} };
 }
 
 /** The strategy that a choice means: an object as it is, a name looked up in `table` and made with its parameters. */

@@ -24,9 +24,11 @@ import { Jobs } from './jobs.js';
 import {
   checkCapacity,
   type FtlOptions,
+  type NamedStrategy,
   type ResolvedFtlOptions,
   resolveFtlOptions,
   resolveStrategy,
+  strategyName,
 } from './options.js';
 import { PageReads } from './page-reads.js';
 import type { FtlProbe } from './probe.js';
@@ -69,11 +71,14 @@ export class PageMapFtl implements Ftl, NandClient {
   readonly eraser: BlockEraser;
   /** @internal */
   readonly trimMap: TrimMap;
+  /** Name and parameters of the victim policy; the name is empty for an object of the user's own. */
+  readonly victimName: NamedStrategy;
   /** @internal */
   readonly victimPolicy: VictimPolicy;
 
   private readonly client: FtlClient;
-  private readonly writes: HostWrites;
+  /** @internal */
+  readonly writes: HostWrites;
   private readonly reads: PageReads;
   private readonly wear: StaticWearLeveling | null;
   /** @internal */
@@ -85,7 +90,8 @@ export class PageMapFtl implements Ftl, NandClient {
   private readonly keeps: boolean;
   /** @internal */
   readonly jobs: Jobs;
-  private scheduler: NandScheduler;
+  /** @internal */
+  scheduler: NandScheduler;
 
   /**
    * The array must be empty, except for a call of `recover` right after.
@@ -105,6 +111,7 @@ export class PageMapFtl implements Ftl, NandClient {
     this.table = new BlockTable(array, options.domain, diesInOrder(g, options.order), sorted);
     const streams = resolveStrategy(parts.options.streams, 'none', streamKinds, 'stream policy');
     streams.attach(this.table);
+    this.victimName = strategyName(parts.options.victim, 'greedy');
     this.victimPolicy = resolveStrategy(parts.options.victim, 'greedy', victimKinds, 'victim policy');
     this.victimPolicy.attach(this.table, random.stream('ftl.victim'));
     this.layout = frontierLayout(options, streams.streams);
@@ -190,7 +197,7 @@ export class PageMapFtl implements Ftl, NandClient {
       throw new FtlError('ERR_FTL_BUSY', 'attachScheduler: jobs or erases are in flight; finish them first');
     this.scheduler = scheduler;
     this.jobs.scheduler = scheduler;
-    this.frontiers.scheduler = scheduler;
+    this.frontiers.attach(scheduler);
     this.collector.scheduler = scheduler;
     this.eraser.scheduler = scheduler;
     this.allocator.scheduler = scheduler;

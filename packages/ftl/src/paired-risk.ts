@@ -12,6 +12,8 @@ interface Unholder {
 export class PairedPageRisks {
   /** Per page of a block: the page whose program makes it safe. */
   private readonly safeAfter: Int32Array;
+  /** Most pages between a page and the one that makes it safe. */
+  readonly distance: number;
   private readonly size: number;
   private readonly held: Int32Array;
   private readonly until: Int32Array;
@@ -20,8 +22,10 @@ export class PairedPageRisks {
   /** Per frontier: last page that must be programmed before all its data is safe. */
   private readonly exposedUntil: Int32Array;
 
-  private constructor(safeAfter: Int32Array, frontiers: number, size: number) {
+  private constructor(safeAfter: Int32Array, frontiers: number, distance: number, rowSlots: number) {
+    const size = (distance + 2) * rowSlots;
     this.safeAfter = safeAfter;
+    this.distance = distance;
     this.size = size;
     this.held = new Int32Array(frontiers * size);
     this.until = new Int32Array(frontiers * size);
@@ -32,18 +36,9 @@ export class PairedPageRisks {
 
   /** Null if the part has no paired pages, programs whole word lines, or never loses a lower page. */
   static of(array: NandArray, frontiers: number, rowSlots: number): PairedPageRisks | null {
-    const { geometry, config } = array;
-    if (config.geometry.cellBits === 1 || geometry.programPages > 1 || config.features.pairedLost === 0) return null;
-    const pages = geometry.pagesPerBlock;
-    const lastOfLine = new Map<number, number>();
-    for (let page = 0; page < pages; page++) lastOfLine.set(geometry.wordLine[page], page);
-    const safeAfter = Int32Array.from(
-      { length: pages },
-      (_, page) => lastOfLine.get(geometry.wordLine[page]) as number,
-    );
-    const distance = safeAfter.reduce((most, after, page) => Math.max(most, after - page), 0);
-    if (distance === 0) return null;
-    return new PairedPageRisks(safeAfter, frontiers, (distance + 2) * rowSlots);
+    const safeAfter = safePages(array);
+    const distance = pairingDistance(safeAfter);
+    return distance === 0 ? null : new PairedPageRisks(safeAfter, frontiers, distance, rowSlots);
   }
 
   /** A slot with data was programmed in `page`; `held`: the block it supersedes data of, or −1. */
@@ -98,4 +93,23 @@ export class PairedPageRisks {
     this.head.fill(0);
     this.exposedUntil.fill(-1);
   }
+}
+
+/** Per page of a block: the page whose program makes it safe from a torn upper page; itself if it never is at risk. */
+function safePages(array: NandArray): Int32Array {
+  const { geometry, config } = array;
+  const safe = Int32Array.from({ length: geometry.pagesPerBlock }, (_, page) => page);
+  if (config.geometry.cellBits === 1 || geometry.programPages > 1 || config.features.pairedLost === 0) return safe;
+  const lastOfLine = new Map<number, number>();
+  for (const page of safe) lastOfLine.set(geometry.wordLine[page], page);
+  return safe.map((page) => lastOfLine.get(geometry.wordLine[page]) as number);
+}
+
+function pairingDistance(safe: Int32Array): number {
+  return safe.reduce((most, after, page) => Math.max(most, after - page), 0);
+}
+
+/** Slots that settling a frontier may cost at most: the rest of a program unit, and pages until none is at risk. */
+export function mostPadding(array: NandArray, members: number, unitSlots: number): number {
+  return unitSlots - 1 + pairingDistance(safePages(array)) * members * array.geometry.slotsPerPage;
 }

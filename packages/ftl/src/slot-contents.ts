@@ -20,6 +20,8 @@ export const SlotFlag = {
 /** `from` of a slot that the host writes, and of a page of the trim map. Otherwise: the slot that is copied. */
 export const FROM_HOST = -1;
 export const FROM_TRIM_MAP = -2;
+/** `from` of a slot written by preconditioning, without contents. */
+export const FROM_NOTHING = -3;
 
 /** Told about content words that stand in one more slot. */
 export interface ContentOwner {
@@ -73,7 +75,7 @@ export class SlotContents {
       flagsOf[psn] = SlotFlag.trimMap | SlotFlag.handle;
       return;
     }
-    const value = this.client.slotWord(job, lpn);
+    const value = from === FROM_NOTHING ? 0 : this.client.slotWord(job, lpn);
     wordOf[psn] = value >= CONTENT_HANDLE ? value - CONTENT_HANDLE : value;
     flagsOf[psn] = value >= CONTENT_HANDLE ? SlotFlag.handle : SlotFlag.user;
   }

@@ -66,9 +66,19 @@ export class TrimMap {
     this.dirtyPages++;
   }
 
+  isPageDirty(page: number): boolean {
+    return this.dirty[page] !== 0;
+  }
+
   /** The next dirty page from `page` on, −1 if there is none. */
   nextDirty(page: number): number {
     return this.dirtyPages === 0 ? -1 : this.dirty.indexOf(1, page);
+  }
+
+  /** Upper bound of the number of pages that `neededBefore` names. */
+  mostNeeded(block: number): number {
+    if (this.trimmedIn === null || this.trimmedIn[block] === 0) return 0;
+    return Math.min(this.dirtyPages, this.table.capacity[block] - this.table.valid[block]);
   }
 
   /** Dirty pages that must be durable before `block` is erased, ascending. */
@@ -104,8 +114,8 @@ export class TrimMap {
       frontiers.contents.metaWord = this.lastHandle;
     }
     stats.trimMap++;
+    if (this.dirty[page] !== 0) this.dirtyPages--;
     this.dirty[page] = 0;
-    this.dirtyPages--;
     frontiers.append(f, this.logicalSlots + page, TRIM_MAP_ORIGIN, FROM_TRIM_MAP, -1, frontiers.scheduler.fence());
   }
 

@@ -55,6 +55,10 @@ export class Upkeep implements CollectorOwner, EraserOwner {
     return this.allocator.moveFrontier(domain, block, reason);
   }
 
+  moveTarget(domain: number, block: number, reason: number): number {
+    return this.allocator.moveTarget(domain, block, reason);
+  }
+
   slotLost(lpn: number, psn: number): void {
     const flags = this.parts.array.flags;
     if (flags !== null) flags[psn] |= SlotFlag.lost;
@@ -87,6 +91,12 @@ export class Upkeep implements CollectorOwner, EraserOwner {
   contentDead(word: number, flags: number): void {
     if ((flags & SlotFlag.kindMask) === SlotFlag.trimMap) this.parts.trimMap.dead(word);
     else this.parts.client.wordDead(word);
+  }
+
+  trimReserve(block: number): number {
+    const pages = this.parts.trimMap.mostNeeded(block);
+    // One padding for host data that is collected, one behind the trim map.
+    return pages === 0 ? 0 : pages + 2 * this.frontiers.mostPadding;
   }
 
   beforeErase(block: number, domain: number): boolean {
