@@ -90,4 +90,6 @@ function writeSlot(ftl: PageMapFtl, instant: InstantScheduler, lpn: number, orig
       'slots',
     );
   }
+  // No time passes, so an erased block is free at once; otherwise allocation would drift away from busy domains.
+  if (ftl.eraser.inFlightTotal > 0) instant.deliver();
 }
