@@ -1,14 +1,14 @@
-import type { RandomStream } from '@flashstack/sim';
+import { exp, log, type RandomStream } from '@flashstack/sim';
 
 /** log(k!), exact to rounding: a sum for small k, Stirling's series above. */
 function logFactorial(k: number): number {
   if (k < 20) {
     let sum = 0;
-    for (let i = 2; i <= k; i++) sum += Math.log(i);
+    for (let i = 2; i <= k; i++) sum += log(i);
     return sum;
   }
   const n = k + 1;
-  return (n - 0.5) * Math.log(n) - n + 0.5 * Math.log(2 * Math.PI) + 1 / (12 * n) - 1 / (360 * n ** 3);
+  return (n - 0.5) * log(n) - n + 0.5 * log(2 * Math.PI) + 1 / (12 * n) - 1 / (360 * n * n * n);
 }
 
 /** P(X > k) for a Poisson variable of this mean, with small relative error also where it is tiny. */
@@ -16,7 +16,7 @@ export function poissonTail(k: number, mean: number): number {
   if (mean <= 0) return 0;
   if (mean > k + 1) return Math.max(0, 1 - lowerSum(k, mean));
   // Terms beyond k + 1 shrink at least like a geometric series.
-  let term = Math.exp((k + 1) * Math.log(mean) - mean - logFactorial(k + 1));
+  let term = exp((k + 1) * log(mean) - mean - logFactorial(k + 1));
   let sum = 0;
   for (let i = k + 2; term > sum * 1e-17; i++) {
     sum += term;
@@ -27,7 +27,7 @@ export function poissonTail(k: number, mean: number): number {
 
 /** P(X ≤ k), summed downwards from the largest term. */
 function lowerSum(k: number, mean: number): number {
-  let term = Math.exp(k * Math.log(mean) - mean - logFactorial(k));
+  let term = exp(k * log(mean) - mean - logFactorial(k));
   let sum = 0;
   for (let i = k; i >= 0 && term > sum * 1e-17; i--) {
     sum += term;
@@ -43,7 +43,7 @@ export function poissonSample(random: RandomStream, mean: number): number {
   while (left > 0) {
     const piece = Math.min(left, 30);
     left -= piece;
-    let term = Math.exp(-piece);
+    let term = exp(-piece);
     let cumulative = term;
     const draw = random.nextFloat();
     let k = 0;

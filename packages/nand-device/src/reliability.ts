@@ -1,5 +1,5 @@
 import type { RandomSource, RandomStream } from '@flashstack/sim';
-import { mix32 } from '@flashstack/sim';
+import { exp, expm1, log, log1p, mix32 } from '@flashstack/sim';
 import type { NandArray } from './array.js';
 import type { NandReliability } from './config.js';
 import { NandStatus } from './contract.js';
@@ -42,10 +42,10 @@ export class Reliability {
     this.queued = new Uint8Array(geometry.blocks);
     this.inheritedRate = array.copybacks === null ? null : new Float64Array(geometry.pages);
     const blocks = random.stream('nand.blocks');
-    const scale = (config.enduranceMedian * config.ratedCycles) / Math.LN2 ** (1 / config.enduranceShape);
+    const scale = (config.enduranceMedian * config.ratedCycles) / power(Math.LN2, 1 / config.enduranceShape);
     const blocksPerDie = geometry.blocksPerPlane * geometry.planes;
     for (let block = 0; block < geometry.blocks; block++) {
-      this.endurance[block] = scale * (-Math.log1p(-blocks.nextFloat())) ** (1 / config.enduranceShape);
+      this.endurance[block] = scale * power(-log1p(-blocks.nextFloat()), 1 / config.enduranceShape);
       // Drawn for every block, so that the endurance of one does not depend on how many others are bad.
       const bad = blocks.nextFloat() < config.factoryBad;
       if (bad && block % blocksPerDie !== 0) array.bad[block] = 1;
@@ -112,7 +112,10 @@ export class Reliability {
     const wear = eraseCount[block] / this.config.ratedCycles;
     const age = Math.max(0, clock.now - this.programmedNs[ppn]) / e.retentionNs;
     const sum =
-      e.r0 + e.a * wear ** e.ka + e.c * wear ** e.kc * age ** e.kt + (e.f * wear * readCount[block]) / e.reads;
+      e.r0 +
+      e.a * power(wear, e.ka) +
+      e.c * power(wear, e.kc) * power(age, e.kt) +
+      (e.f * wear * readCount[block]) / e.reads;
     let rate = sum * this.wordLineFactor(block, geometry.wordLine[page]);
     if (geometry.pageType[page] > 0) rate *= e.upperPageFactor;
     if (this.array.isWeak(ppn)) rate *= e.tornFactor;
@@ -124,7 +127,7 @@ export class Reliability {
   pageFailureProbability(rate: number, codewords: number): number {
     const bits = this.array.config.features.codewordBytes * 8;
     const one = poissonTail(this.config.ecc.correctableBits, bits * rate);
-    return one === 1 ? 1 : -Math.expm1(codewords * Math.log1p(-one));
+    return one === 1 ? 1 : -expm1(codewords * log1p(-one));
   }
 
   /** Draws the outcome of reading slots of a programmed page; sets the array's `lastRetries` and `lastSoftReads`. */
@@ -176,11 +179,23 @@ export class Reliability {
   private wordLineFactor(block: number, wordLine: number): number {
     const sigma = this.config.rawBitErrors.wordLineSigma;
     if (sigma === 0) return 1;
-    const first = mix32(mix32(this.wordLineSeed ^ block) + wordLine);
-    const second = mix32(first ^ 0x9e37_79b9);
-    const radius = Math.sqrt(-2 * Math.log((first + 1) / 0x1_0000_0000));
-    return Math.exp(sigma * radius * Math.cos((2 * Math.PI * second) / 0x1_0000_0000));
+    // Marsaglia's polar method on a chain of hashes.
+    let hash = mix32(mix32(this.wordLineSeed ^ block) + wordLine);
+    for (;;) {
+      const u = hash / 0x8000_0000 - 1;
+      hash = mix32(hash ^ 0x9e37_79b9);
+      const v = hash / 0x8000_0000 - 1;
+      hash = mix32(hash + 0x85eb_ca6b);
+      const square = u * u + v * v;
+      if (square > 0 && square < 1) return exp(sigma * u * Math.sqrt((-2 * log(square)) / square));
+    }
   }
+}
+
+/** base^exponent for base ≥ 0, the same on every machine. */
+function power(base: number, exponent: number): number {
+  if (exponent === 0) return 1;
+  return base === 0 ? 0 : exp(exponent * log(base));
 }
 
 /** Number of set bits. */

@@ -4,6 +4,7 @@ import { Completions } from './completions.js';
 import type { NandClient, NandScheduler, Token } from './contract.js';
 import { DurationTable } from './durations.js';
 import type { PowerCut } from './power-cut.js';
+import type { NandProbe } from './probe.js';
 import { popcount } from './reliability.js';
 import { NandCounts } from './stats.js';
 import { OpKind, TokenState, Transactions } from './transactions.js';
@@ -16,6 +17,8 @@ export abstract class TransactionScheduler implements NandScheduler {
   readonly array: NandArray;
   /** Operations by kind and class. */
   readonly counts: NandCounts = new NandCounts();
+  /** Who is told of every transaction, or null. */
+  probe: NandProbe | null = null;
   protected readonly simulator: Simulator;
   protected readonly tokens: Transactions;
   protected readonly durations: DurationTable;
@@ -71,7 +74,7 @@ export abstract class TransactionScheduler implements NandScheduler {
     tokens.retries[token] = array.lastRetries;
     tokens.softReads[token] = array.lastSoftReads;
     this.counts.reads[cls]++;
-    this.start(token, after);
+    this.issue(token, after);
     return token;
   }
 
@@ -92,7 +95,7 @@ export abstract class TransactionScheduler implements NandScheduler {
     tokens.retries[token] = array.lastRetries;
     tokens.softReads[token] = array.lastSoftReads;
     this.counts.reads[cls] += count;
-    this.start(token, after);
+    this.issue(token, after);
     return token;
   }
 
@@ -118,7 +121,7 @@ export abstract class TransactionScheduler implements NandScheduler {
       if (i > 0) tokens.mate[run[i - 1]] = token;
     }
     this.counts.reads[cls] += count;
-    this.start(run[0], after);
+    this.issue(run[0], after);
   }
 
   program(ppn: number, cls: number, after: Token): Token {
@@ -141,7 +144,7 @@ export abstract class TransactionScheduler implements NandScheduler {
     tokens.commandNs[token] = durations.onBus(count, durations.commandNs + durations.programTransferNs);
     tokens.arrayNs[token] = arrayNs;
     this.counts.programs[cls] += count;
-    this.start(token, after);
+    this.issue(token, after);
     return token;
   }
 
@@ -162,7 +165,7 @@ export abstract class TransactionScheduler implements NandScheduler {
     tokens.commandNs[token] = array.config.timing.eraseCommandNs;
     tokens.arrayNs[token] = this.durations.eraseNs(block);
     this.counts.erases[cls]++;
-    this.start(token, after);
+    this.issue(token, after);
     return token;
   }
 
@@ -182,7 +185,7 @@ export abstract class TransactionScheduler implements NandScheduler {
     tokens.commandNs[token] = durations.onBus(count, array.config.timing.eraseCommandNs);
     tokens.arrayNs[token] = arrayNs;
     this.counts.erases[cls] += count;
-    this.start(token, after);
+    this.issue(token, after);
     return token;
   }
 
@@ -209,7 +212,7 @@ export abstract class TransactionScheduler implements NandScheduler {
     tokens.arrayNs[token] = durations.programNs(to);
     this.counts.programs[cls]++;
     this.counts.copybacks[cls]++;
-    this.start(token, after);
+    this.issue(token, after);
     return token;
   }
 
@@ -232,6 +235,28 @@ export abstract class TransactionScheduler implements NandScheduler {
   /** Schedules a transaction whose columns are filled; `after` has been checked and is used up. */
   protected abstract start(token: Token, after: Token): void;
 
+  private issue(token: Token, after: Token): void {
+    if (this.probe !== null) {
+      const { mate } = this.tokens;
+      for (let each = token; each !== 0; each = mate[each]) this.tell(this.probe, each);
+    }
+    this.start(token, after);
+  }
+
+  private tell(probe: NandProbe, token: Token): void {
+    const { tokens } = this;
+    const at = token * tokens.planesPerDie;
+    probe.issued(
+      token,
+      tokens.kind[token],
+      tokens.cls[token],
+      tokens.status[token],
+      tokens.address,
+      at,
+      tokens.count[token],
+    );
+  }
+
   private programPage(ppn: number, kind: number, cls: number, after: Token): Token {
     const { array, tokens, durations } = this;
     const { geometry } = array;
@@ -250,7 +275,7 @@ export abstract class TransactionScheduler implements NandScheduler {
     tokens.commandNs[token] = durations.commandNs + durations.programTransferNs;
     tokens.arrayNs[token] = durations.programNs(ppn);
     this.counts.programs[cls]++;
-    this.start(token, after);
+    this.issue(token, after);
     return token;
   }
 
