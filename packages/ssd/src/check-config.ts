@@ -1,6 +1,7 @@
 import { checkNandConfig } from '@flashstack/nand-device';
 import { InputError, nearestName } from '@flashstack/sim';
-import type { SsdConfig } from './config.js';
+import type { BufferConfig, SsdConfig } from './config.js';
+import { openSlots, programSlots } from './program-unit.js';
 
 type Range = readonly [min: number, max: number, kind?: 'real'];
 
@@ -166,5 +167,16 @@ function checkSizes(findings: Findings, config: SsdConfig): void {
       'link.chunkBytes',
       `expected a multiple of the slot of ${geometry.slotBytes} bytes, found ${config.link.chunkBytes}`,
     );
+  }
+  if (config.buffer !== null && programSlots(config) > 1) checkProgramUnits(findings, config, config.buffer);
+}
+
+/** Slots that wait for their program unit to fill up never leave the buffer by themselves: more must fit. */
+function checkProgramUnits(findings: Findings, config: SsdConfig, buffer: BufferConfig): void {
+  const open = openSlots(config);
+  const what = `the ${open} slots that can wait for their program units`;
+  if (buffer.slots <= open) findings.add('buffer.slots', `expected more than ${what}, found ${buffer.slots}`);
+  if (buffer.inFlightSlots > 0 && buffer.inFlightSlots <= open) {
+    findings.add('buffer.inFlightSlots', `expected more than ${what}, found ${buffer.inFlightSlots}`);
   }
 }

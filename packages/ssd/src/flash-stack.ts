@@ -1,12 +1,13 @@
-import { PageMapFtl, type RecoveryReport, SlotFlag } from '@flashstack/ftl';
 import {
-  createEventScheduler,
-  InstantScheduler,
-  NandArray,
-  TimelineScheduler,
-  type TransactionScheduler,
-} from '@flashstack/nand-device';
-import type { RandomSource, Simulator } from '@flashstack/sim';
+  analyticRefusal,
+  PageMapFtl,
+  preconditionAnalytically,
+  preconditionByWriting,
+  type RecoveryReport,
+  SlotFlag,
+} from '@flashstack/ftl';
+import { createEventScheduler, NandArray, TimelineScheduler, type TransactionScheduler } from '@flashstack/nand-device';
+import { type RandomSource, type Simulator, UniformRanks } from '@flashstack/sim';
 import type { SsdConfig } from './config.js';
 import type { ContentPool } from './content-pool.js';
 import { FtlSocket } from './ftl-socket.js';
@@ -14,8 +15,11 @@ import { FtlSocket } from './ftl-socket.js';
 /** State of a drive before a run. */
 export type PreconditionState = 'none' | 'fill' | 'steady';
 
-/** Drive writes of the random phase of preconditioning by writing. */
-const STEADY_DRIVE_WRITES = 3;
+/** How a state was reached: not at all, drawn from the stationary distribution, or by writing. */
+export type Preconditioned = 'none' | 'analytic' | 'written';
+
+/** Random writes of preconditioning by writing, in multiples of the slots in use. */
+const STEADY_CAPACITIES = 3;
 
 /** The flash side of a drive: array, scheduler and FTL, and their life over preconditioning and power cuts. */
 export class FlashStack {
@@ -37,30 +41,24 @@ export class FlashStack {
     this.ftl = this.newFtl();
   }
 
-  /** A new array and FTL in the given state. */
-  precondition(state: PreconditionState): 'none' | 'written' {
+  /** A new array and FTL in the given state; no simulated time passes. */
+  precondition(state: PreconditionState, share: number): Preconditioned {
     this.array = this.newArray();
     this.scheduler = this.newScheduler();
     this.ftl = this.newFtl();
     if (state === 'none') return 'none';
-    const instant = new InstantScheduler(this.array);
-    this.ftl.attachScheduler(instant);
     const { ftl } = this;
-    const { logicalSlots } = ftl;
-    for (let lpn = 0; lpn < logicalSlots; lpn++) {
-      ftl.write(lpn, 1, 0, 0, 0);
-      instant.deliver();
+    const slots = Math.floor(ftl.logicalSlots * share);
+    const random = this.random.stream('ssd.precondition');
+    if (state === 'fill') {
+      preconditionByWriting(ftl, { slots });
+      return 'written';
     }
-    if (state === 'steady') {
-      const random = this.random.stream('ssd.precondition');
-      for (let i = 0; i < STEADY_DRIVE_WRITES * logicalSlots; i++) {
-        ftl.write(random.below(logicalSlots), 1, 0, 0, 0);
-        instant.deliver();
-      }
+    if (analyticRefusal(ftl, { kind: 'uniform' }) === null) {
+      preconditionAnalytically(ftl, { workload: { kind: 'uniform' }, random, slots });
+      return 'analytic';
     }
-    ftl.flush(0);
-    instant.deliver();
-    ftl.attachScheduler(this.scheduler);
+    preconditionByWriting(ftl, { slots, capacities: STEADY_CAPACITIES, ranks: new UniformRanks(slots), random });
     return 'written';
   }
 

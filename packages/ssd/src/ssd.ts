@@ -6,14 +6,14 @@ import {
   BlockStatus,
   validateRequest,
 } from '@flashstack/block-device';
-import { RandomSource, SimulationError, type Simulator, type StatsRegistry } from '@flashstack/sim';
+import { InputError, RandomSource, SimulationError, type Simulator, type StatsRegistry } from '@flashstack/sim';
 import { checkSsdConfig } from './check-config.js';
 import type { HostPort } from './command-context.js';
 import type { SsdConfig } from './config.js';
 import { ContentPool } from './content-pool.js';
 import { RequestContents } from './contents.js';
 import { Controller } from './controller.js';
-import { FlashStack, type PreconditionState } from './flash-stack.js';
+import { FlashStack, type Preconditioned, type PreconditionState } from './flash-stack.js';
 import { registerFlashStats } from './flash-stats.js';
 import { PHASES } from './phases.js';
 import type { SsdProbe } from './probe.js';
@@ -122,16 +122,20 @@ export class Ssd implements BlockDevice, HostPort {
 
   /**
    * Brings the drive into a state without simulated time passing. `none`: as new. `fill`: every slot written once, in
-   * order. `steady`: as after long uniformly random writing over the whole capacity. Nothing may be in flight; what was
-   * stored is lost. Statistics start again.
-   * @returns how it was done: analytically (from the stationary distribution) or by writing.
+   * order. `steady`: as after long uniformly random writing, drawn from the stationary distribution where one is known
+   * for the FTL's options, otherwise by writing three times the slots in use. `share`: of the capacity that is in use,
+   * from its start. Nothing may be in flight; what was stored is lost and reads as zeroes. Statistics start again.
+   * @throws SimulationError `ERR_SSD_BUSY`; InputError `ERR_SSD_SHARE` unless 0 < share ≤ 1.
    */
-  precondition(state: PreconditionState): 'none' | 'analytic' | 'written' {
+  precondition(state: PreconditionState, share = 1): Preconditioned {
+    if (!(share > 0 && share <= 1)) {
+      throw new InputError('ERR_SSD_SHARE', `share: found ${share}, expected a number above 0 and up to 1`, 'share');
+    }
     if (this.inFlight > 0) {
       throw new SimulationError('ERR_SSD_BUSY', `cannot precondition: ${this.inFlight} requests are in flight`);
     }
     this.flash.socket.client = null;
-    const how = this.flash.precondition(state);
+    const how = this.flash.precondition(state, share);
     this.reset();
     this.resetStats();
     return how;
