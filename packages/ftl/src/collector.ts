@@ -6,6 +6,7 @@ import type { Frontiers } from './frontier.js';
 import type { ResolvedFtlOptions } from './options.js';
 import type { FtlProbe } from './probe.js';
 import { type FtlStats, MoveReason, VALIDITY_BUCKETS } from './stats.js';
+import { VictimCursor } from './victim-cursor.js';
 import type { VictimPolicy } from './victims/policy.js';
 
 /** What the collector needs of the FTL around it. */
@@ -45,8 +46,7 @@ export class Collector {
   scheduler: NandScheduler;
   probe: FtlProbe | null = null;
   private readonly reason: Uint8Array;
-  private readonly member: Int32Array;
-  private readonly page: Int32Array;
+  private readonly cursor: VictimCursor;
   /** Host writes of the domain turned into slots to move: each is worth `cost`, moving a slot takes `gain`. */
   private readonly credit: Float64Array;
   private readonly cost: Int32Array;
@@ -54,8 +54,6 @@ export class Collector {
   /** Blocks to be emptied for another reason than garbage collection, with that reason. */
   private readonly urgent: number[] = [];
   private readonly urgentReason: number[] = [];
-  /** Valid slots of the page that is being moved. */
-  private readonly slots: Int32Array;
   private readonly parts: CollectorParts;
 
   constructor(parts: CollectorParts, scheduler: NandScheduler) {
@@ -64,12 +62,10 @@ export class Collector {
     this.scheduler = scheduler;
     this.victim = new Int32Array(domains).fill(-1);
     this.reason = new Uint8Array(domains);
-    this.member = new Int32Array(domains);
-    this.page = new Int32Array(domains);
+    this.cursor = new VictimCursor(parts.array, parts.table, parts.frontiers);
     this.credit = new Float64Array(domains);
     this.cost = new Int32Array(domains);
     this.gain = new Int32Array(domains);
-    this.slots = new Int32Array(parts.array.geometry.slotsPerPage);
   }
 
   /** A host slot went to `domain`: collect as the mode says. */
@@ -155,7 +151,7 @@ export class Collector {
     const { geometry } = array;
     const physical = geometry.blockOf(ppn);
     const block = table.blockOfPhysical[physical];
-    const count = this.gatherPage(physical, geometry.pageOf(ppn));
+    const count = this.cursor.gather(physical, geometry.pageOf(ppn));
     if (count > 0 && table.state[block] === BlockState.closed) {
       this.moveSlots(table.domainOf(block), block, count, MoveReason.refresh);
     }
@@ -255,8 +251,7 @@ export class Collector {
     table.state[block] = BlockState.victim;
     this.victim[domain] = block;
     this.reason[domain] = reason;
-    this.member[domain] = 0;
-    this.page[domain] = 0;
+    this.cursor.start(domain);
     this.credit[domain] = 0;
     this.cost[domain] = table.valid[block];
     this.gain[domain] = table.capacity[block] - table.valid[block];
@@ -276,55 +271,24 @@ export class Collector {
   /** Moves the next page with valid slots. @returns slots moved, 0 at the end of the victim, −1 without room. */
   private movePage(domain: number): number {
     const { table } = this.parts;
+    const { cursor } = this;
     const block = this.victim[domain];
     if (table.valid[block] === 0) {
       this.finish(domain);
       return 0;
     }
-    let count = 0;
-    for (;;) {
-      const physical = table.memberBlock[block * table.members + this.member[domain]];
-      count = this.gatherPage(physical, this.page[domain]);
-      if (count > 0) break;
-      this.nextPage(domain, block);
-    }
+    const count = cursor.find(domain, block);
     const moved = this.moveSlots(domain, block, count, this.reason[domain]);
     if (moved < count) return -1;
+    cursor.advance(domain);
     if (table.valid[block] === 0) this.finish(domain);
-    else this.nextPage(domain, block);
     return moved;
-  }
-
-  private nextPage(domain: number, block: number): void {
-    const { array, table } = this.parts;
-    if (++this.page[domain] < array.geometry.pagesPerBlock) return;
-    this.page[domain] = 0;
-    if (++this.member[domain] >= table.width[block]) {
-      throw new FtlError(
-        'ERR_FTL_ACCOUNTING',
-        `block ${block} counts ${table.valid[block]} valid slots that are not in it`,
-      );
-    }
-  }
-
-  /** Collects the valid slots of a page in `slots`. */
-  private gatherPage(physical: number, page: number): number {
-    const { array, frontiers, slotsPerPage } = this.parts;
-    const { l2p } = frontiers;
-    const first = (physical * array.geometry.pagesPerBlock + page) * slotsPerPage;
-    if (page >= array.nextPage[physical]) return 0;
-    let count = 0;
-    for (let psn = first; psn < first + slotsPerPage; psn++) {
-      const lpn = array.lpn[psn];
-      if (lpn < l2p.length && l2p[lpn] === psn) this.slots[count++] = psn;
-    }
-    return count;
   }
 
   /** Reads the gathered slots of one page and appends them to the frontier; returns how many found room. */
   private moveSlots(domain: number, block: number, count: number, reason: number): number {
     const { array, frontiers, stats, owner, slotsPerPage } = this.parts;
-    const { slots } = this;
+    const { slots } = this.cursor;
     let after: Token = 0;
     let unreadable = false;
     let read = false;
@@ -384,7 +348,7 @@ export class Collector {
 
   private maskFrom(first: number, count: number): number {
     let mask = 0;
-    for (let i = first; i < count; i++) mask |= 1 << (this.slots[i] % this.parts.slotsPerPage);
+    for (let i = first; i < count; i++) mask |= 1 << (this.cursor.slots[i] % this.parts.slotsPerPage);
     return mask;
   }
 }
