@@ -9,14 +9,14 @@ import { parseWhole } from './options.js';
 import { type Run, runOnDevice } from './run.js';
 import type { Session } from './session.js';
 import { waits } from './summary.js';
-import { type Style, table, wrap } from './terminal.js';
+import { type Style, table, width, wrap } from './terminal.js';
 
 const LIMIT = 80;
 const DRIVES = ['generic-tlc-nvme', 'sata-840-pro-class'];
 const TRACES = ['sqlite-delete.msr.csv.gz', 'postgres.msr.csv.gz'];
-const CAPACITY = 4 * 2 ** 30;
+const CAPACITY = 8 * 2 ** 30;
 /** The drives receive so many times their capacity, long after garbage collection has begun. */
-const DRIVE_WRITES = 2;
+const DRIVE_WRITES = 1;
 const DEPTH = 32;
 
 /** `flashstack demo`, the main job of `npm start`: two recorded traces on two drives, compared. Returns the exit code. */
@@ -66,39 +66,50 @@ function repeats(trace: Trace): number {
 
 function render(runs: readonly Run[], seed: number, trace: string, style: Style): string {
   const { numbers } = style;
-  const state = `${numbers.bytes(CAPACITY)} drives in steady state, ${DEPTH} requests in flight, seed ${seed}`;
-  const title = 'Recorded traces on simulated drives';
+  const title = `Two recorded traces on two simulated drives of ${numbers.bytes(CAPACITY)}`;
+  const identity = `seed ${seed}`;
   const lines = [
-    style.tone('strong', title),
-    style.tone('dim', `${state}; each received ${DRIVE_WRITES} × its capacity`),
+    `${style.tone('strong', title)}${style.tone('dim', identity.padStart(LIMIT - title.length))}`,
+    `In steady state at the start, ${DEPTH} requests in flight, ${DRIVE_WRITES} × the capacity written.`,
     '',
   ];
-  lines.push(...comparison(runs, style), '', style.tone('dim', 'what the slowest 0.1 % of the requests waited for'));
+  if (runs.some((run) => run.summary.interruptedNs !== null)) {
+    lines.push(
+      `${style.tone('attention', style.attention)} interrupted: the last run is partial, others are missing`,
+      '',
+    );
+  }
+  lines.push(...comparison(runs, style), '', style.tone('dim', 'what the slowest 0.1 % of the writes waited for'));
   lines.push(...reasons(runs, style), '', style.tone('dim', 'where to go on'), ...further(trace, style));
   return `${lines.join('\n')}\n`;
 }
 
+/** Latencies are in µs unless that does not fit the line. */
 function comparison(runs: readonly Run[], style: Style): string[] {
+  const lines = comparisonIn(runs, 'µs', 1e3, style);
+  return lines.every((line) => width(line) <= LIMIT) ? lines : comparisonIn(runs, 'ms', 1e6, style);
+}
+
+function comparisonIn(runs: readonly Run[], unit: string, ns: number, style: Style): string[] {
   const { numbers } = style;
   const rows = runs.map(({ summary, metrics }, i) => {
     const first = i === 0 || runs[i - 1].summary.workload !== summary.workload;
     const write = summary.rows.find((row) => row.name === 'write');
-    const latencies =
-      write === undefined ? [] : [write.p50Ns, write.p99Ns, write.p999Ns].map((ns) => numbers.microseconds(ns));
+    const latencies = write === undefined ? [] : [write.p50Ns, write.p99Ns, write.p999Ns];
     const rate = summary.rows.reduce((sum, row) => sum + row.bytesPerSecond, 0);
     return [
       first ? summary.workload : '',
       summary.device,
       numbers.short(rate / 1e6),
-      ...latencies,
-      style.tone('strong', summary.waf.toFixed(2)),
+      ...latencies.map((latency) => numbers.short(latency / ns)),
+      style.tone('strong', Number.isFinite(summary.waf) ? summary.waf.toFixed(2) : 'none'),
       numbers.count(metrics['ftl.gc.erases']),
     ];
   });
-  const head = ['trace', 'drive', 'MB/s', 'p50', 'p99', 'p99.9', 'WAF', 'GC erases'];
+  const head = ['trace', 'drive', 'MB/s', 'p50', 'p99', 'p99.9', 'WAF', 'erases'];
   const lines = table([head, ...rows], 'llrrrrrr');
   const end = lines[0].lastIndexOf('p99.9') + 'p99.9'.length;
-  return [style.tone('dim', 'write latency, µs'.padStart(end)), style.tone('dim', lines[0]), ...lines.slice(1)];
+  return [style.tone('dim', `write latency, ${unit}`.padStart(end)), style.tone('dim', lines[0]), ...lines.slice(1)];
 }
 
 function reasons(runs: readonly Run[], style: Style): string[] {
@@ -109,15 +120,12 @@ function reasons(runs: readonly Run[], style: Style): string[] {
 }
 
 function further(trace: string, style: Style): string[] {
-  const path = relative('', trace);
-  const rows = [
-    ['all drives', 'npm run -s flashstack -- devices'],
-    ['one run, explained', `npm run -s flashstack -- replay ${path} \\`],
-    ['', '  --device emmc-5.0 --capacity 4GiB --precondition steady --repeat 20'],
-    ['the packages', 'docs/packages/'],
-    ['why to trust it', 'docs/validation/'],
+  const command = (text: string): string => style.tone('path', text);
+  return [
+    `  ${command('npm run -s flashstack -- devices')}   all drives`,
+    `  ${command('npm run -s flashstack -- replay \\')}   one run, explained`,
+    `    ${command(`${relative('', trace)} \\`)}`,
+    `    ${command('--device emmc-5.0 --capacity 8GiB --precondition steady --repeat 20')}`,
+    `  ${command('docs/guide')}, ${command('docs/packages')}: how to do more; ${command('docs/validation')}: why to trust it`,
   ];
-  return table(rows, 'll').map((line) =>
-    `  ${line}`.replace(/(npm run.*|docs\/.*|--device.*)$/, (text) => style.tone('path', text)),
-  );
 }
