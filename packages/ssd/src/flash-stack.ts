@@ -43,9 +43,12 @@ export class FlashStack {
 
   /** A new array and FTL in the given state; no simulated time passes. */
   precondition(state: PreconditionState, share: number): Preconditioned {
-    this.array = this.newArray();
-    this.scheduler = this.newScheduler();
-    this.ftl = this.newFtl();
+    // A drive that nobody has written to is used as it is: two maps at a time would not fit for large drives.
+    if (this.ftl.frontiers.openings > 0) {
+      this.array = this.newArray();
+      this.scheduler = this.newScheduler();
+      this.ftl = this.newFtl();
+    }
     if (state === 'none') return 'none';
     const { ftl } = this;
     const slots = Math.floor(ftl.logicalSlots * share);

@@ -5,7 +5,7 @@ import { drives } from './small-drives.js';
 import { Traffic } from './traffic.js';
 
 const full = process.env.CI !== undefined;
-const seeds = full ? 100 : 6;
+const seeds = full ? 40 : 3;
 
 /** Checks that the phases of every request are whole, not negative, and sum to its latency. */
 class PhaseCheck implements SsdProbe {

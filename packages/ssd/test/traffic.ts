@@ -269,10 +269,11 @@ function contentsOf(value: number, bytes: number): Uint8Array {
   return new Uint8Array(words.buffer);
 }
 
-/** The value that these bytes are, or −1 if they are none. */
+/** The value that these bytes are, or −1 if they are none: `contentsOf` backwards, in words because it is called often. */
 function valueIn(block: Uint8Array): number {
-  const value = new DataView(block.buffer, block.byteOffset).getUint32(0, true);
-  const expected = contentsOf(value, block.length);
-  for (let at = 0; at < block.length; at++) if (block[at] !== expected[at]) return -1;
-  return value;
+  const words = new Uint32Array(block.buffer, block.byteOffset, block.length / 4);
+  const value = words[0];
+  const last = words.length - 1;
+  for (let at = 1; at < last; at++) if (words[at] !== value) return -1;
+  return words[last] === (value % 2 === 1 ? (value ^ 0xffff) >>> 0 : value) ? value : -1;
 }
