@@ -16,6 +16,7 @@ export {
 } from './analytic.js';
 export { BlockState, BlockTable, type DomainKind, type FreeOrder } from './block-table.js';
 export { CONTENT_HANDLE, type Ftl, type FtlClient, FtlStatus } from './contract.js';
+export { type EraseCounts, eraseCounts } from './erase-counts.js';
 export { FtlError } from './errors.js';
 export type {
   FtlOptions,
