@@ -17,98 +17,98 @@ export class Bus {
   readonly forgotten: Int32Array;
   /** Who is told of bookings, or null. */
   trace: { onBus(channel: number, startNs: number, endNs: number): void } | null = null;
-  /** Intervals of channel c from `c * capacity + firsts[c]`, `counts[c]` of them; what is over leaves at the front. */
-  private readonly starts: Float64Array;
-  private readonly ends: Float64Array;
+  /** Start and end of each interval, by channel, in order; the first entries may be over already. */
+  private readonly spans: Float64Array;
+  /** Per channel: index of its first interval in `spans`, and of the end of its last one. */
   private readonly firsts: Int32Array;
-  private readonly counts: Int32Array;
+  private readonly lasts: Int32Array;
   private readonly limit: number;
-  private readonly capacity: number;
+  private readonly stride: number;
   private readonly clock: NandClock;
 
   constructor(channels: number, limit: number, clock: NandClock) {
-    this.capacity = 4 * limit;
+    // Twice the room needed, so that intervals move to the front only now and then.
+    this.stride = 4 * limit;
     this.busyNs = new Float64Array(channels);
     this.forgotten = new Int32Array(channels);
-    this.starts = new Float64Array(channels * this.capacity);
-    this.ends = new Float64Array(channels * this.capacity);
-    this.firsts = new Int32Array(channels);
-    this.counts = new Int32Array(channels);
-    this.limit = limit;
+    this.spans = new Float64Array(channels * this.stride);
+    this.firsts = Int32Array.from({ length: channels }, (_, channel) => channel * this.stride);
+    this.lasts = Int32Array.from(this.firsts);
+    this.limit = 2 * limit;
     this.clock = clock;
   }
 
   /** Books the first gap of `io[1]` ns at or after `io[0]`; its start is left in `io[2]`. */
   reserve(channel: number): void {
-    const { io, starts, ends } = this;
-    const now = this.clock.now;
+    const { io, spans } = this;
     const length = io[1];
     let at = io[0];
     this.busyNs[channel] += length;
-    let first = channel * this.capacity + this.firsts[channel];
-    const end = first + this.counts[channel];
-    while (first < end && ends[first] <= now) first++;
+    const first = this.firsts[channel];
+    const last = this.lasts[channel];
     // Most requests come behind most reservations, so the search begins at the far end.
-    let index = end;
-    while (index > first && ends[index - 1] > at) index--;
-    while (index < end && starts[index] - at < length) at = ends[index++];
+    let index = last;
+    while (index > first && spans[index - 1] > at) index -= 2;
+    while (index < last && spans[index] - at < length) {
+      at = spans[index + 1];
+      index += 2;
+    }
     io[2] = at;
     const until = at + length;
     if (this.trace !== null) this.trace.onBus(channel, at, until);
-    this.firsts[channel] = first - channel * this.capacity;
-    const joinsNext = index < end && starts[index] === until;
-    if (index > first && ends[index - 1] === at) {
-      ends[index - 1] = until;
-      this.counts[channel] = end - first;
-      if (joinsNext) {
-        ends[index - 1] = ends[index];
-        this.remove(channel, index, end);
-      }
-    } else if (joinsNext) {
-      starts[index] = at;
-      this.counts[channel] = end - first;
-    } else this.insert(channel, index, end, at, until);
+    if (index > first && spans[index - 1] === at) {
+      spans[index - 1] = until;
+      if (index < last && spans[index] === until) this.close(channel, index);
+    } else if (index < last && spans[index] === until) spans[index] = at;
+    else this.insert(channel, index, until);
   }
 
   /** Nothing is booked any more. */
   clear(): void {
-    this.counts.fill(0);
-    this.firsts.fill(0);
+    this.lasts.set(this.firsts);
     this.forgotten.fill(0);
   }
 
-  private insert(channel: number, index: number, end: number, start: number, until: number): void {
-    const { starts, ends, firsts } = this;
-    const base = channel * this.capacity;
-    const first = base + firsts[channel];
-    let last = end;
+  /** Adds an interval from `io[2]` to `until` before the one at `index`. */
+  private insert(channel: number, index: number, until: number): void {
+    const { spans, io } = this;
     let at = index;
-    if (end - first === this.limit) {
-      this.forgotten[channel]++;
-      this.counts[channel] = this.limit;
-      if (index === end) return;
-      last--;
-    } else {
-      this.counts[channel] = end - first + 1;
-      if (end === base + this.capacity) {
-        starts.copyWithin(base, first, end);
-        ends.copyWithin(base, first, end);
-        firsts[channel] = 0;
-        last -= first - base;
-        at -= first - base;
+    if (this.lasts[channel] - this.firsts[channel] === this.limit) {
+      const past = this.dropPast(channel);
+      if (past === 0) {
+        this.forgotten[channel]++;
+        if (index === this.lasts[channel]) return;
+        this.lasts[channel] -= 2;
       }
     }
-    for (let i = last; i > at; i--) {
-      starts[i] = starts[i - 1];
-      ends[i] = ends[i - 1];
+    const base = channel * this.stride;
+    if (this.lasts[channel] === base + this.stride) {
+      const first = this.firsts[channel];
+      spans.copyWithin(base, first, this.lasts[channel]);
+      this.firsts[channel] = base;
+      this.lasts[channel] -= first - base;
+      at -= first - base;
     }
-    starts[at] = start;
-    ends[at] = until;
+    for (let i = this.lasts[channel] + 1; i > at + 1; i--) spans[i] = spans[i - 2];
+    spans[at] = io[2];
+    spans[at + 1] = until;
+    this.lasts[channel] += 2;
   }
 
-  private remove(channel: number, index: number, end: number): void {
-    this.starts.copyWithin(index, index + 1, end);
-    this.ends.copyWithin(index, index + 1, end);
-    this.counts[channel]--;
+  /** The interval at `index` adjoins the one before it. */
+  private close(channel: number, index: number): void {
+    this.spans.copyWithin(index - 1, index + 1, this.lasts[channel]);
+    this.lasts[channel] -= 2;
+  }
+
+  /** Forgets what is over. @returns how much that was. */
+  private dropPast(channel: number): number {
+    const now = this.clock.now;
+    const from = this.firsts[channel];
+    const last = this.lasts[channel];
+    let first = from;
+    while (first < last && this.spans[first + 1] <= now) first += 2;
+    this.firsts[channel] = first;
+    return first - from;
   }
 }

@@ -31,6 +31,9 @@ export class Placement {
   readonly flight: InFlight | null;
   /** End of the last program placed so far: everything issued is durable then. */
   readonly lastProgramNs: Float64Array = new Float64Array(1);
+  /** Arguments of `waited` and `changes`: doubles that cross a call would be boxed. */
+  private readonly wait: Float64Array = new Float64Array(2);
+  private readonly span: Float64Array = new Float64Array(3);
   private readonly tokens: Transactions;
   private readonly durations: DurationTable;
   private readonly nand: NandArray;
@@ -52,7 +55,7 @@ export class Placement {
     this.durations = durations;
     this.bus = new Bus(geometry.channels, reservations, clock);
     this.times = new DieTimes(nand);
-    this.flight = listFlight ? new InFlight(geometry.dies, clock) : null;
+    this.flight = listFlight ? new InFlight(geometry.dies, clock, this.span, this.wait) : null;
     this.channelOfDie = geometry.channelOfDie;
     this.cacheRegister = config.features.cacheRegister;
     this.statusNs = config.timing.statusNs;
@@ -99,7 +102,7 @@ export class Placement {
 
   /** Command, tR, transfer; for each retry tR and transfer again. */
   private read(token: Token): void {
-    const { bus, tokens, times } = this;
+    const { bus, tokens, times, wait, span } = this;
     const { io } = bus;
     const die = tokens.die[token];
     const planes = tokens.planes[token];
@@ -113,7 +116,11 @@ export class Placement {
     times.io[0] = ready;
     times.waitToRead(die, planes);
     const from = times.io[0];
-    if (from > ready) this.waited(token, ready, from);
+    if (from > ready) {
+      wait[0] = ready;
+      wait[1] = from;
+      this.waited(token);
+    }
     io[0] = from;
     io[1] = commandNs;
     bus.reserve(channel);
@@ -140,7 +147,10 @@ export class Placement {
     times.io[0] = start;
     times.io[1] = this.cacheRegister ? arrayEnd : done;
     times.takeToRead(die, planes);
-    if (gcClasses[tokens.cls[token]] !== 0) this.listRead(die, start);
+    if (gcClasses[tokens.cls[token]] !== 0) {
+      span[0] = start;
+      this.listRead(die);
+    }
   }
 
   /** The further rounds of a read: SET FEATURES, tR and transfer for each retry, then a soft decode. @returns the last array end. */
@@ -168,7 +178,7 @@ export class Placement {
 
   /** Command and data, then tPROG. A cache program frees the register for the next page's data while the array works. */
   private program(token: Token): void {
-    const { bus, tokens, times } = this;
+    const { bus, tokens, times, wait, span } = this;
     const { io } = bus;
     const cached = tokens.kind[token] === OpKind.cacheProgram;
     const die = tokens.die[token];
@@ -182,7 +192,11 @@ export class Placement {
     if (times.cacheProgram[die] === 0) times.waitForDie(die);
     times.waitForRegisters(die, planes);
     const from = times.io[0];
-    if (from > ready) this.waited(token, ready, from);
+    if (from > ready) {
+      wait[0] = ready;
+      wait[1] = from;
+      this.waited(token);
+    }
     io[0] = from;
     io[1] = onBusNs;
     bus.reserve(channel);
@@ -192,7 +206,9 @@ export class Placement {
     let arrayStart = start + onBusNs;
     const free = times.dieFreeNs[die];
     if (free > arrayStart) {
-      this.waited(token, arrayStart, free);
+      wait[0] = arrayStart;
+      wait[1] = free;
+      this.waited(token);
       arrayStart = free;
     }
     const busyNs = cached ? this.nand.config.timing.tCbsyNs : 0;
@@ -204,12 +220,15 @@ export class Placement {
     times.io[1] = done;
     times.take(die);
     if (cached) times.cacheProgram[die] = 1;
-    this.changes(token, FlightKind.program, start, arrayStart, done);
+    span[0] = start;
+    span[1] = arrayStart;
+    span[2] = done;
+    this.changes(token, FlightKind.program);
   }
 
   /** Command, then tBERS. */
   private erase(token: Token): void {
-    const { bus, tokens, times } = this;
+    const { bus, tokens, times, wait, span } = this;
     const { io } = bus;
     const die = tokens.die[token];
     const onBusNs = tokens.commandNs[token];
@@ -219,7 +238,11 @@ export class Placement {
     times.io[0] = ready;
     times.waitForDie(die);
     const from = times.io[0];
-    if (from > ready) this.waited(token, ready, from);
+    if (from > ready) {
+      wait[0] = ready;
+      wait[1] = from;
+      this.waited(token);
+    }
     io[0] = from;
     io[1] = onBusNs;
     bus.reserve(this.channelOfDie[die]);
@@ -231,12 +254,15 @@ export class Placement {
     times.io[0] = start;
     times.io[1] = done;
     times.take(die);
-    this.changes(token, FlightKind.erase, start, start + onBusNs, done);
+    span[0] = start;
+    span[1] = start + onBusNs;
+    span[2] = done;
+    this.changes(token, FlightKind.erase);
   }
 
   /** Two commands and, with a check, one transfer to the controller between them. */
   private copyback(token: Token): void {
-    const { bus, tokens, times } = this;
+    const { bus, tokens, times, wait, span } = this;
     const { io } = bus;
     const die = tokens.die[token];
     const checkNs = tokens.transferNs[token];
@@ -248,7 +274,11 @@ export class Placement {
     times.io[0] = ready;
     times.waitForDie(die);
     const from = times.io[0];
-    if (from > ready) this.waited(token, ready, from);
+    if (from > ready) {
+      wait[0] = ready;
+      wait[1] = from;
+      this.waited(token);
+    }
     io[0] = from;
     io[1] = commandNs;
     bus.reserve(channel);
@@ -276,7 +306,10 @@ export class Placement {
     times.io[0] = start;
     times.io[1] = done;
     times.take(die);
-    this.changes(token, FlightKind.program, start, arrayStart, done);
+    span[0] = start;
+    span[1] = arrayStart;
+    span[2] = done;
+    this.changes(token, FlightKind.program);
   }
 
   /**
@@ -284,7 +317,7 @@ export class Placement {
    * `mate` and share one `readyNs`.
    */
   private readRun(token: Token): void {
-    const { bus, tokens, durations, times } = this;
+    const { bus, tokens, durations, times, wait, span } = this;
     const { io } = bus;
     const die = tokens.die[token];
     const planes = tokens.planes[token];
@@ -295,7 +328,11 @@ export class Placement {
     times.io[0] = ready;
     times.waitToRead(die, planes);
     const from = times.io[0];
-    if (from > ready) this.waited(token, ready, from);
+    if (from > ready) {
+      wait[0] = ready;
+      wait[1] = from;
+      this.waited(token);
+    }
     io[0] = from;
     io[1] = durations.commandNs;
     bus.reserve(channel);
@@ -339,28 +376,33 @@ export class Placement {
     times.io[0] = start;
     times.io[1] = arrayEnd;
     times.takeToRead(die, planes);
-    if (gcClasses[tokens.cls[token]] !== 0) this.listRead(die, start);
+    if (gcClasses[tokens.cls[token]] !== 0) {
+      span[0] = start;
+      this.listRead(die);
+    }
   }
 
-  /** Adds a wait for the die to the phases, split into what was behind garbage collection and the rest. */
-  private waited(token: Token, from: number, to: number): void {
-    const { flight, tokens } = this;
+  /** Adds a wait for the die, from `wait[0]` to `wait[1]`, to the phases: what was behind garbage collection, and the rest. */
+  private waited(token: Token): void {
+    const { flight, tokens, wait } = this;
     const phase = token * NAND_PHASES;
+    const phases = tokens.phasesNs;
+    const waitNs = wait[1] - wait[0];
     if (gcClasses[tokens.cls[token]] !== 0 || flight === null) {
-      tokens.phasesNs[phase + dieWait] += to - from;
+      phases[phase + dieWait] += waitNs;
       return;
     }
-    const die = tokens.die[token];
-    const gcNs = flight.gcBefore(die, to) - flight.gcBefore(die, from);
-    tokens.phasesNs[phase + gcWait] += gcNs;
-    tokens.phasesNs[phase + dieWait] += to - from - gcNs;
+    flight.gcBetween(tokens.die[token]);
+    phases[phase + gcWait] += wait[0];
+    phases[phase + dieWait] += waitNs - wait[0];
   }
 
-  /** The end of a program or erase: its status poll, if that is modelled, and the list of operations in flight. */
-  private changes(token: Token, kind: number, start: number, arrayStart: number, done: number): void {
-    const { tokens, flight } = this;
+  /** The end of a program or erase whose times are in `span`: its status poll, if that is modelled, and the list in flight. */
+  private changes(token: Token, kind: number): void {
+    const { tokens, flight, span } = this;
     const die = tokens.die[token];
-    tokens.arrayStartNs[token] = arrayStart;
+    const done = span[2];
+    tokens.arrayStartNs[token] = span[1];
     tokens.arrayEndNs[token] = done;
     tokens.doneNs[token] = done;
     if (kind === FlightKind.program && done > this.lastProgramNs[0]) this.lastProgramNs[0] = done;
@@ -372,9 +414,6 @@ export class Placement {
     const end = base + tokens.count[token];
     for (let i = base; i < end; i++) {
       const address = tokens.address[i];
-      flight.io[0] = start;
-      flight.io[1] = arrayStart;
-      flight.io[2] = done;
       flight.append(die, kind, address, tokens.undo[i], isGc);
       busyUntilNs[kind === FlightKind.erase ? address : geometry.blockOf(address)] = done;
     }
@@ -392,13 +431,12 @@ export class Placement {
     tokens.doneNs[token] = io[2] + statusNs;
   }
 
-  /** A read of the garbage collector is listed too, for the waits behind it. */
-  private listRead(die: number, start: number): void {
-    const { flight } = this;
+  /** A read of the garbage collector, from `span[0]`, is listed too, for the waits behind it. */
+  private listRead(die: number): void {
+    const { flight, span } = this;
     if (flight === null) return;
-    flight.io[0] = start;
-    flight.io[1] = start;
-    flight.io[2] = this.times.freedNs[0];
+    span[1] = span[0];
+    span[2] = this.times.freedNs[0];
     flight.append(die, FlightKind.read, 0, 0, 1);
   }
 }

@@ -20,14 +20,11 @@ export interface PowerCut {
  */
 export function cutPower(array: NandArray, flight: InFlight, nowNs: number): PowerCut {
   const result: PowerCut = { undonePrograms: 0, undoneErases: 0, tornPrograms: 0, tornErases: 0 };
-  const entries: number[] = [];
   for (let die = 0; die < array.geometry.dies; die++) {
-    entries.length = 0;
-    for (let entry = flight.first(die); entry !== 0; entry = flight.next(entry)) {
-      if (flight.doneNs(entry) > nowNs && flight.kind(entry) !== FlightKind.read) entries.push(entry);
-    }
+    const entries = flight.entries(die);
     for (let i = entries.length - 1; i >= 0; i--) {
       const entry = entries[i];
+      if (flight.doneNs(entry) <= nowNs || flight.kind(entry) === FlightKind.read) continue;
       const erase = flight.kind(entry) === FlightKind.erase;
       const begun = flight.arrayNs(entry) < nowNs;
       cutPlane(array, erase, begun, flight.address(entry), flight.undo(entry), result);
