@@ -54,6 +54,8 @@ export class Collector {
   /** Blocks to be emptied for another reason than garbage collection, with that reason. */
   private readonly urgent: number[] = [];
   private readonly urgentReason: number[] = [];
+  /** Victims without an invalid slot in a row, per domain. */
+  private readonly fruitless: Int32Array;
   private readonly parts: CollectorParts;
 
   constructor(parts: CollectorParts, scheduler: NandScheduler) {
@@ -66,6 +68,7 @@ export class Collector {
     this.credit = new Float64Array(domains);
     this.cost = new Int32Array(domains);
     this.gain = new Int32Array(domains);
+    this.fruitless = new Int32Array(domains);
   }
 
   /** A host slot went to `domain`: collect as the mode says. */
@@ -201,6 +204,7 @@ export class Collector {
         `the victim policy chose block ${block}, which is no closed block of domain ${domain}`,
       );
     }
+    this.checkGain(domain, block);
     if (!this.fits(domain, block, MoveReason.gc)) {
       // Close to the end of space the emptiest block must do, whatever the policy says.
       block = table.leastValid(domain);
@@ -215,6 +219,17 @@ export class Collector {
     stats.victimValidity[share]++;
     this.begin(domain, block, MoveReason.gc);
     return true;
+  }
+
+  /** A full block may be a policy's choice now and then; if it always is, collection would go on for ever. */
+  private checkGain(domain: number, block: number): void {
+    const { table } = this.parts;
+    this.fruitless[domain] = table.valid[block] < table.capacity[block] ? 0 : this.fruitless[domain] + 1;
+    if (this.fruitless[domain] <= 2 * table.blocksPerDomain) return;
+    throw new FtlError(
+      'ERR_FTL_VICTIM',
+      `the victim policy chose ${this.fruitless[domain]} blocks in a row of domain ${domain} from which nothing can be gained, although others hold invalid slots`,
+    );
   }
 
   /** True if all valid slots of the block, and padding behind them, find room without waiting for an erase. */

