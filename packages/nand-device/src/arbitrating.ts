@@ -1,6 +1,7 @@
 import type { Simulator } from '@flashstack/sim';
 import type { NandArray } from './array.js';
 import { isProgram } from './block-order.js';
+import { BusRegisters } from './bus-registers.js';
 import { ChannelQueue } from './channel-queue.js';
 import { NAND_PHASES, NandPhase, type Token } from './contract.js';
 import { type EventOptions, EventScheduler } from './event.js';
@@ -21,9 +22,7 @@ export class ArbitratingScheduler extends EventScheduler {
   private readonly waitsForBus: Uint8Array;
   /** Per die: transfers left until it is free, without a cache register. */
   private readonly transfersLeft: Int32Array;
-  /** Per unit: the transaction whose page is in the bus-side register, and the one that waits to put its page there. */
-  private readonly inRegister: Int32Array;
-  private readonly forRegister: Int32Array;
+  private readonly registers: BusRegisters;
   /** Per die: when its array is free, for data that came in early. */
   private readonly arrayFreeNs: Float64Array;
   /** Per die: array and bus time of the cache read run that it works on. */
@@ -37,8 +36,7 @@ export class ArbitratingScheduler extends EventScheduler {
     this.channels = new ChannelQueue(geometry.channels);
     this.waitsForBus = new Uint8Array(geometry.dies);
     this.transfersLeft = new Int32Array(geometry.dies);
-    this.inRegister = new Int32Array(geometry.units);
-    this.forRegister = new Int32Array(geometry.units);
+    this.registers = new BusRegisters(array, this.tokens);
     this.arrayFreeNs = new Float64Array(geometry.dies);
     this.runArrayNs = new Float64Array(geometry.dies);
     this.runWaitNs = new Float64Array(geometry.dies);
@@ -53,33 +51,20 @@ export class ArbitratingScheduler extends EventScheduler {
     const result = super.powerCut();
     this.channels.clear();
     this.waitsForBus.fill(0);
-    this.inRegister.fill(0);
-    this.forRegister.fill(0);
+    this.registers.clear();
     this.arrayFreeNs.fill(0);
     return result;
   }
 
   nandEvent(event: number, subject: number): void {
-    switch (event) {
-      case NandEvent.arrayEnd:
-        // A suspension moves the end; the event at the old time then finds another one.
-        if (this.tokens.doneNs[subject] === this.simulator.now) this.arrayEnded(subject);
-        break;
-      case NandEvent.transferEnd:
-        this.transferEnded(subject);
-        break;
-      case NandEvent.channelFree:
-        this.serve(subject);
-        break;
-      case NandEvent.registerFree:
-        this.registerLeft(subject);
-        break;
-      case NandEvent.suspended:
-        this.suspensionBegun(subject);
-        break;
-      default:
-        this.askForBus(subject);
-    }
+    if (event === NandEvent.arrayEnd) {
+      // A suspension moves the end; the event at the old time then finds another one.
+      if (this.tokens.doneNs[subject] === this.simulator.now) this.arrayEnded(subject);
+    } else if (event === NandEvent.transferEnd) this.transferEnded(subject);
+    else if (event === NandEvent.channelFree) this.serve(subject);
+    else if (event === NandEvent.registerFree) this.registerLeft(subject);
+    else if (event === NandEvent.suspended) this.suspensionBegun(subject);
+    else this.askForBus(subject);
   }
 
   protected wake(die: number): void {
@@ -110,7 +95,7 @@ export class ArbitratingScheduler extends EventScheduler {
     const token = super.select(die);
     if (token === 0 || !this.cacheRegister || !isProgram(this.tokens.kind[token])) return token;
     // A program overwrites the register that a read may still be leaving through the bus.
-    return this.registersHold(this.inRegister, token) ? 0 : token;
+    return this.registers.areHeld(token) ? 0 : token;
   }
 
   private askForBus(die: number): void {
@@ -318,12 +303,12 @@ export class ArbitratingScheduler extends EventScheduler {
   private intoRegister(token: Token): void {
     const { tokens, simulator } = this;
     const die = tokens.die[token];
-    if (this.registersHold(this.inRegister, token)) {
+    if (this.registers.areHeld(token)) {
       this.service.busSinceNs[token] = simulator.now;
-      this.setRegisters(this.forRegister, token, token);
+      this.registers.queue(token, token);
       return;
     }
-    this.setRegisters(this.inRegister, token, token);
+    this.registers.fill(token);
     if (tokens.kind[token] === OpKind.readRun) {
       const { tRcbsyNs } = this.array.config.timing;
       this.runArrayNs[die] += tRcbsyNs;
@@ -337,15 +322,9 @@ export class ArbitratingScheduler extends EventScheduler {
 
   private leaveRegister(token: Token): void {
     const { tokens, simulator } = this;
-    const base = tokens.die[token] * tokens.planesPerDie;
-    let waiter = 0;
-    for (let plane = 0, left = this.ownPlanes(token); left !== 0; plane++, left >>= 1) {
-      if ((left & 1) === 0) continue;
-      this.inRegister[base + plane] = 0;
-      if (this.forRegister[base + plane] !== 0) waiter = this.forRegister[base + plane];
-    }
-    if (waiter === 0 || this.registersHold(this.inRegister, waiter)) return;
-    this.setRegisters(this.forRegister, waiter, 0);
+    const waiter = this.registers.leave(token);
+    if (waiter === 0 || this.registers.areHeld(waiter)) return;
+    this.registers.queue(waiter, 0);
     const waitedNs = simulator.now - this.service.busSinceNs[waiter];
     // The register waits for the bus; in a run that is part of the pipeline's history.
     if (tokens.kind[waiter] === OpKind.readRun) this.runWaitNs[tokens.die[waiter]] += waitedNs;
@@ -378,32 +357,6 @@ export class ArbitratingScheduler extends EventScheduler {
     }
     this.runArrayNs[die] += tokens.arrayNs[next];
     this.endsAt(next, simulator.now + tokens.arrayNs[next]);
-  }
-
-  /** Planes of the token's own pages, without those of commands merged into it. */
-  private ownPlanes(token: Token): number {
-    const { tokens } = this;
-    const { geometry } = this.array;
-    let planes = 0;
-    for (let i = 0; i < tokens.count[token]; i++) {
-      planes |= 1 << geometry.planeOfBlock[geometry.blockOf(tokens.address[token * tokens.planesPerDie + i])];
-    }
-    return planes;
-  }
-
-  private registersHold(registers: Int32Array, token: Token): boolean {
-    const base = this.tokens.die[token] * this.tokens.planesPerDie;
-    for (let plane = 0, left = this.tokens.planes[token]; left !== 0; plane++, left >>= 1) {
-      if ((left & 1) !== 0 && registers[base + plane] !== 0) return true;
-    }
-    return false;
-  }
-
-  private setRegisters(registers: Int32Array, token: Token, value: Token): void {
-    const base = this.tokens.die[token] * this.tokens.planesPerDie;
-    for (let plane = 0, left = this.tokens.planes[token]; left !== 0; plane++, left >>= 1) {
-      if ((left & 1) !== 0) registers[base + plane] = value;
-    }
   }
 
   private takeBus(channel: number, lengthNs: number): number {

@@ -3,9 +3,9 @@ import type { NandClock } from './bus.js';
 import { checkNandConfig } from './check.js';
 import type { NandConfig } from './config.js';
 import { NandStatus } from './contract.js';
-import { type NandRule, NandRuleError } from './errors.js';
 import { Geometry } from './geometry.js';
 import { Reliability } from './reliability.js';
+import { NandRules } from './rules.js';
 
 /** What the array remembers of each slot's contents besides its OOB `lpn` and `origin`. */
 export type NandKeeps = 'nothing' | 'contents';
@@ -36,6 +36,8 @@ export class NandArray {
   readonly config: NandConfig;
   readonly geometry: Geometry;
   readonly keeps: NandKeeps;
+  /** What a command may do; every command is checked before it changes anything. */
+  readonly rules: NandRules;
   /** Faults and wear, or null. */
   readonly reliability: Reliability | null;
 
@@ -80,7 +82,7 @@ export class NandArray {
   /** Slot masks are below this. */
   private readonly slotMasks: number;
   /** Parts with partial or any-order programming: erase count × 16 + programs of the page since that erase. */
-  private readonly partial: Int32Array | null;
+  readonly partial: Int32Array | null;
   private readonly powerCutRandom: RandomStream;
 
   /** @throws InputError `ERR_NAND_CONFIG` listing everything that is wrong with the configuration. */
@@ -110,6 +112,7 @@ export class NandArray {
     this.planeStatus = new Uint8Array(geometry.planes);
     this.undoState = new Int32Array(geometry.planes);
     this.slotMasks = 2 ** geometry.slotsPerPage;
+    this.rules = new NandRules(this);
     this.powerCutRandom = options.random.stream('nand.powerCut');
     this.reliability = config.reliability === null ? null : new Reliability(this, config.reliability, options.random);
   }
@@ -117,9 +120,9 @@ export class NandArray {
   /** Reads slots of a page. @returns its `NandStatus`; see also `lastRetries`. */
   read(ppn: number, slotMask: number): number {
     const geometry = this.geometry;
-    if (ppn >>> 0 >= geometry.pages) throw this.broken('address', ppn, 'is no page of this device');
+    if (ppn >>> 0 >= geometry.pages) throw this.rules.broken('address', ppn, 'is no page of this device');
     if (slotMask <= 0 || slotMask >= this.slotMasks) {
-      throw this.broken('slot-mask', ppn, `read with slot mask ${slotMask}; expected 1 … ${this.slotMasks - 1}`);
+      throw this.rules.broken('slot-mask', ppn, `read with slot mask ${slotMask}; expected 1 … ${this.slotMasks - 1}`);
     }
     const block = geometry.blockOf(ppn);
     this.readCount[block]++;
@@ -133,13 +136,13 @@ export class NandArray {
 
   /** Programs a program unit (`geometry.programPages` pages from `ppn`). @returns `ok` or `programFailed`. */
   program(ppn: number): number {
-    this.checkProgram(ppn);
+    this.rules.program(ppn);
     return this.applyProgram(ppn, 0);
   }
 
   /** Multi-plane read of whole pages; as `programPlanes`. `lastRetries` is that of the plane that needs most. */
   readPlanes(ppns: Int32Array, count: number): number {
-    this.checkPlanes(ppns, count);
+    this.rules.planes(ppns, count);
     let worst: number = NandStatus.ok;
     let retries = 0;
     let softReads = 0;
@@ -160,8 +163,8 @@ export class NandArray {
    * @throws NandRuleError `plane-…` and the rules of `program`; nothing is changed then.
    */
   programPlanes(ppns: Int32Array, count: number): number {
-    this.checkPlanes(ppns, count);
-    for (let i = 0; i < count; i++) this.checkProgram(ppns[i]);
+    this.rules.planes(ppns, count);
+    for (let i = 0; i < count; i++) this.rules.program(ppns[i]);
     let worst: number = NandStatus.ok;
     for (let i = 0; i < count; i++) {
       const status = this.applyProgram(ppns[i], i);
@@ -173,7 +176,7 @@ export class NandArray {
 
   /** Erases a block. @returns `ok` or `eraseFailed`. @throws NandRuleError `block-bad`, `block-erasing`, `address`. */
   erase(block: number): number {
-    this.checkErase(block);
+    this.rules.erase(block);
     return this.applyErase(block, 0);
   }
 
@@ -181,8 +184,8 @@ export class NandArray {
   erasePlanes(blocks: Int32Array, count: number): number {
     const { pagesPerBlock } = this.geometry;
     const firsts = Int32Array.from(blocks.subarray(0, count), (block) => block * pagesPerBlock);
-    this.checkPlanes(firsts, count);
-    for (let i = 0; i < count; i++) this.checkErase(blocks[i]);
+    this.rules.planes(firsts, count);
+    for (let i = 0; i < count; i++) this.rules.erase(blocks[i]);
     let worst: number = NandStatus.ok;
     for (let i = 0; i < count; i++) {
       const status = this.applyErase(blocks[i], i);
@@ -194,7 +197,7 @@ export class NandArray {
 
   /** Copies a page inside its plane, OOB and all. @returns `ok`, `programFailed` or, if the source is lost, `uncorrectable`. */
   copyback(from: number, to: number): number {
-    this.checkCopyback(from, to);
+    this.rules.copyback(from, to);
     const block = this.geometry.blockOf(from);
     this.readCount[block]++;
     const copies = this.copybacks as Uint8Array;
@@ -273,71 +276,6 @@ export class NandArray {
     this.setGarbage(block, 1);
   }
 
-  /** @throws NandRuleError `cache` on a part without cache registers. */
-  checkCache(): void {
-    if (!this.config.features.cacheRegister) {
-      throw new NandRuleError('cache', 'a cache command on a part without cacheRegister');
-    }
-  }
-
-  /** @throws NandRuleError `cache`, `plane-count`, `address` unless these pages of one plane may be read as a run. */
-  checkCacheRun(ppns: Int32Array, count: number): void {
-    const { geometry } = this;
-    this.checkCache();
-    if (count < 1 || count > ppns.length) throw new NandRuleError('cache', `a cache read run of ${count} pages`);
-    for (let i = 0; i < count; i++) {
-      if (ppns[i] >>> 0 >= geometry.pages) throw this.broken('address', ppns[i], 'is no page of this device');
-      if (geometry.unitOfBlock(geometry.blockOf(ppns[i])) !== geometry.unitOfBlock(geometry.blockOf(ppns[0]))) {
-        throw this.broken(
-          'cache',
-          ppns[i],
-          `in a cache read run that began on another plane: ${geometry.describe(ppns[0])}`,
-        );
-      }
-    }
-  }
-
-  /** The error for a read of a page whose program has not ended: the controller still holds its data. */
-  unfinished(ppn: number): NandRuleError {
-    return this.broken('read-unfinished', ppn, 'read while it is being programmed; take its data from controller RAM');
-  }
-
-  private checkProgram(ppn: number): void {
-    const { geometry } = this;
-    if (ppn >>> 0 >= geometry.pages) throw this.broken('address', ppn, 'is no page of this device');
-    const block = geometry.blockOf(ppn);
-    const page = geometry.pageOf(ppn);
-    if (page === 0 && this.busyUntilNs[block] > this.clock.now) {
-      throw this.broken('block-erasing', ppn, 'programmed before the erase of its block is done');
-    }
-    if (this.nextPage[block] !== page || this.bad[block] !== 0 || this.partial !== null)
-      this.checkOrder(ppn, block, page);
-    if (geometry.programPages > 1 && page % geometry.programPages !== 0) {
-      throw this.broken('program-unit', ppn, `is not the first page of a word line of ${geometry.programPages} pages`);
-    }
-  }
-
-  /** The full rules, for the cases that the quick comparison cannot decide. */
-  private checkOrder(ppn: number, block: number, page: number): void {
-    const { features } = this.config;
-    if (this.bad[block] !== 0) throw this.broken('block-bad', ppn, 'is in a bad block');
-    if (this.garbage[block] !== 0) {
-      throw this.broken('block-garbage', ppn, 'is in a block whose erase was torn or failed: erase it first');
-    }
-    const next = this.nextPage[block];
-    const programs = this.partial === null ? (page < next ? 1 : 0) : this.programsOf(ppn, block);
-    if (programs >= features.nop) {
-      const rule = features.nop === 1 ? 'page-programmed' : 'partial-programs';
-      throw this.broken(rule, ppn, `was programmed ${programs} times since its erase; the part allows ${features.nop}`);
-    }
-    if (!features.randomPageProgram && page !== next && page !== next - 1) {
-      throw this.broken('page-order', ppn, `programmed out of order; the next page of its block is ${next}`);
-    }
-    if (this.busyUntilNs[block] > this.clock.now && programs === 0 && this.nextPage[block] === 0) {
-      throw this.broken('block-erasing', ppn, 'programmed before the erase of its block is done');
-    }
-  }
-
   private applyProgram(ppn: number, plane: number): number {
     const { geometry } = this;
     const block = geometry.blockOf(ppn);
@@ -354,16 +292,6 @@ export class NandArray {
     return NandStatus.programFailed;
   }
 
-  private checkErase(block: number): void {
-    if (block >>> 0 >= this.geometry.blocks) {
-      throw new NandRuleError('address', `block ${block} is none of this device's ${this.geometry.blocks} blocks`);
-    }
-    if (this.bad[block] !== 0) throw this.broken('block-bad', this.geometry.ppn(block, 0), 'is in a bad block');
-    if (this.nextPage[block] === 0 && this.busyUntilNs[block] > this.clock.now) {
-      throw this.broken('block-erasing', this.geometry.ppn(block, 0), 'erased while its block is being erased');
-    }
-  }
-
   private applyErase(block: number, plane: number): number {
     this.undoState[plane] = this.garbage[block] !== 0 ? -1 : this.nextPage[block];
     this.eraseCount[block]++;
@@ -377,60 +305,6 @@ export class NandArray {
     return NandStatus.ok;
   }
 
-  private checkCopyback(from: number, to: number): void {
-    const { geometry } = this;
-    const { features } = this.config;
-    if (this.copybacks === null) throw this.broken('copyback', from, 'copied back on a part without copyback');
-    if (from >>> 0 >= geometry.pages) throw this.broken('address', from, 'is no page of this device');
-    this.checkProgram(to);
-    const source = geometry.blockOf(from);
-    const target = geometry.blockOf(to);
-    if (geometry.unitOfBlock(source) !== geometry.unitOfBlock(target)) {
-      throw this.broken('copyback-plane', from, `copied back to another plane: ${geometry.describe(to)}`);
-    }
-    if (features.copybackParity && ((geometry.pageOf(from) ^ geometry.pageOf(to)) & 1) !== 0) {
-      throw this.broken(
-        'copyback-parity',
-        from,
-        `copied back between an odd and an even page: ${geometry.describe(to)}`,
-      );
-    }
-    if (this.isErased(from)) throw this.broken('copyback-source', from, 'copied back although it is erased');
-    if (this.copybacks[from] >= features.maxCopybacks) {
-      throw this.broken('copyback-count', from, `copied back ${this.copybacks[from]} times already (maxCopybacks)`);
-    }
-    if (geometry.programPages > 1)
-      throw this.broken('copyback', from, 'copied back on a part that programs word lines');
-  }
-
-  /** @throws NandRuleError unless the pages may form one multi-plane command. */
-  checkPlanes(ppns: Int32Array, count: number): void {
-    const { geometry } = this;
-    const { features } = this.config;
-    if (count < 1 || count > geometry.planes || count > ppns.length || (count > 1 && !features.multiPlane)) {
-      const limit = features.multiPlane ? geometry.planes : 1;
-      throw new NandRuleError('plane-count', `a multi-plane command of ${count} planes; this part allows 1 … ${limit}`);
-    }
-    let planes = 0;
-    for (let i = 0; i < count; i++) {
-      const ppn = ppns[i];
-      if (ppn >>> 0 >= geometry.pages) throw this.broken('address', ppn, 'is no page of this device');
-      const block = geometry.blockOf(ppn);
-      const first = geometry.blockOf(ppns[0]);
-      const plane = 1 << geometry.planeOfBlock[block];
-      const with0 = `in one multi-plane command with ${geometry.describe(ppns[0])}`;
-      if (geometry.dieOfBlock[block] !== geometry.dieOfBlock[first])
-        throw this.broken('plane-die', ppn, `on another die ${with0}`);
-      if ((planes & plane) !== 0) throw this.broken('plane-distinct', ppn, `on a plane that is used already ${with0}`);
-      planes |= plane;
-      if (geometry.pageOf(ppn) !== geometry.pageOf(ppns[0]))
-        throw this.broken('plane-page', ppn, `with another page index ${with0}`);
-      if (features.mpSameBlock && block % geometry.blocksPerPlane !== first % geometry.blocksPerPlane) {
-        throw this.broken('plane-block', ppn, `with another block index ${with0} (mpSameBlock)`);
-      }
-    }
-  }
-
   private readImperfect(ppn: number, block: number, slotMask: number): number {
     if (this.garbage[block] !== 0) return NandStatus.uncorrectable;
     const damage = this.damaged.size === 0 ? undefined : this.damaged.get(ppn);
@@ -438,7 +312,8 @@ export class NandArray {
     return this.reliability === null ? NandStatus.ok : this.reliability.readPage(ppn, slotMask);
   }
 
-  private programsOf(ppn: number, block: number): number {
+  /** On parts with partial or any-order programming: programs of this page since its block's erase. */
+  programsOf(ppn: number, block: number): number {
     const count = (this.partial as Int32Array)[ppn];
     return count >> 4 === this.eraseCount[block] ? count & 15 : 0;
   }
@@ -466,10 +341,5 @@ export class NandArray {
   private setGarbage(block: number, value: number): void {
     this.garbageBlocks += value - this.garbage[block];
     this.garbage[block] = value;
-  }
-
-  private broken(rule: NandRule, ppn: number, what: string): NandRuleError {
-    const known = ppn >>> 0 < this.geometry.pages;
-    return new NandRuleError(rule, `${known ? this.geometry.describe(ppn) : `ppn ${ppn}`} ${what}`);
   }
 }

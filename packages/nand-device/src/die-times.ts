@@ -1,5 +1,5 @@
 import type { NandArray } from './array.js';
-import type { PhaseTrace } from './placement.js';
+import type { PhaseTrace } from './phase-trace.js';
 
 /**
  * When dies, planes and registers are free, as next-free times. Times go in and out through `io`, because doubles that

@@ -4,9 +4,12 @@ import { isProgram } from './block-order.js';
 import { Completions } from './completions.js';
 import { NAND_PHASES, NandPhase, type Token } from './contract.js';
 import { DependencyScheduler } from './dependencies.js';
+import { DieOccupancy } from './die-occupancy.js';
 import { type DiePolicy, DieQueues } from './die-queues.js';
 import { EventSink, type NandEventHandler } from './event-sink.js';
-import { gcClasses, type PhaseTrace } from './placement.js';
+import { Parking } from './parking.js';
+import { gcClasses, type PhaseTrace } from './phase-trace.js';
+import { PlaneMerger } from './plane-merger.js';
 import { cutTransactions, type PowerCut } from './power-cut.js';
 import { Stage } from './service.js';
 import { OpKind } from './transactions.js';
@@ -28,8 +31,6 @@ export interface EventOptions {
 
 const DEFAULT_WEIGHTS = [8, 8, 4, 2, 4, 2, 1];
 const POLICIES: readonly DiePolicy[] = ['fifo', 'readFirst', 'outOfOrder', 'priority'];
-/** How many waiting commands a merge looks at. */
-const MERGE_WINDOW = 8;
 /** Reads of the classes up to this one (mapping and user reads) suspend, and are served during a suspension. */
 const URGENT_CLASS = 1;
 const ANY_CLASS = 6;
@@ -39,8 +40,6 @@ const ANY_CLASS = 6;
  * subclass's: it books (`ReservingScheduler`) or arbitrates (`ArbitratingScheduler`).
  */
 export abstract class EventScheduler extends DependencyScheduler implements NandEventHandler {
-  /** ns for which each die has been taken, up to the last time it became free. */
-  readonly dieBusyNs: Float64Array;
   /** Who is told what was taken from when to when (a die when it is left), or null. */
   trace: PhaseTrace | null = null;
   /** Suspensions so far. */
@@ -66,14 +65,9 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
   private readonly suspendedSinceNs: Float64Array;
   private readonly merges: boolean;
   private readonly mergesPlanes: boolean;
-  /** Per block: programs and erases that wait for its order. */
-  private parked = 0;
-  private parkedErases = 0;
-  private readonly parkedHead: Int32Array;
-  private readonly parkedTail: Int32Array;
-  private readonly gcTotalNs: Float64Array;
-  private readonly gcSinceNs: Float64Array;
-  private readonly busySinceNs: Float64Array;
+  private readonly parking: Parking;
+  private readonly merger: PlaneMerger;
+  private readonly occupancy: DieOccupancy;
 
   /** @throws InputError `ERR_NAND_POLICY`, `ERR_NAND_WEIGHTS`. */
   constructor(array: NandArray, simulator: Simulator, options: EventOptions) {
@@ -96,7 +90,7 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     this.canSuspend = array.config.features.suspend !== 'none' && policy !== 'fifo';
     this.sink = new EventSink(simulator, this);
     this.independentReads = array.config.features.independentPlaneReads;
-    this.dieBusyNs = new Float64Array(dies);
+    this.occupancy = new DieOccupancy(dies, simulator);
     this.holder = new Int32Array(dies);
     this.readingPlanes = new Uint8Array(dies);
     this.suspended = new Int32Array(dies);
@@ -104,11 +98,13 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     this.suspendWanted = new Uint8Array(dies);
     this.freeSinceNs = new Float64Array(dies);
     this.suspendedSinceNs = new Float64Array(dies);
-    this.parkedHead = new Int32Array(array.geometry.blocks);
-    this.parkedTail = new Int32Array(array.geometry.blocks);
-    this.gcTotalNs = new Float64Array(dies);
-    this.gcSinceNs = new Float64Array(dies).fill(-1);
-    this.busySinceNs = new Float64Array(dies).fill(-1);
+    this.parking = new Parking(array, this.tokens, this.service, this.order);
+    this.merger = new PlaneMerger(array, this.tokens, this.queues, (a, b) => this.mergesReads(a, b));
+  }
+
+  /** ns for which each die has been taken, up to the last time it became free. */
+  get dieBusyNs(): Float64Array {
+    return this.occupancy.busyNs;
   }
 
   isIdle(ppn: number): boolean {
@@ -126,10 +122,7 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     for (let die = 0; die < this.holder.length; die++) this.release(die);
     this.suspended.fill(0);
     this.suspendWanted.fill(0);
-    this.parkedHead.fill(0);
-    this.parkedTail.fill(0);
-    this.parked = 0;
-    this.parkedErases = 0;
+    this.parking.clear();
     this.freeSinceNs.fill(this.simulator.now);
     this.queues.clear();
     this.forget();
@@ -152,7 +145,7 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
   protected ready(token: Token): void {
     const { tokens, service, simulator } = this;
     const now = simulator.now;
-    const gcNs = this.gcNow(tokens.die[token]);
+    const gcNs = this.occupancy.gcNow(tokens.die[token]);
     for (let each = token; each !== 0; each = tokens.mate[each]) {
       tokens.readyNs[each] = now;
       service.gcAtReadyNs[each] = gcNs;
@@ -190,13 +183,13 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     const since = this.freeSinceNs[die];
     const mergeable = kind === OpKind.read || kind === OpKind.program || kind === OpKind.erase;
     if (this.mergesPlanes && mergeable && array.config.features.multiPlane && tokens.count[token] === 1)
-      this.mergePlanes(token);
+      this.merged += this.merger.merge(token);
     for (let each = token; each !== 0; each = tokens.mate[each]) this.accountWait(each, since);
     this.hold(die, token);
     if (!isProgram(kind)) return;
     for (let each = token; each !== 0; each = tokens.mate[each]) {
       this.order.programStarted(each);
-      if (this.parked > 0) this.unparkAll(each);
+      if (this.parking.count > 0) this.unparkAll(each);
     }
     const { cacheRegister, suspend } = array.config.features;
     if (!this.merges || !cacheRegister || kind !== OpKind.program || suspend === 'program+erase') return;
@@ -237,7 +230,7 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
   protected finishOne(token: Token): void {
     // An erase may have waited for the blocks of a read or program; the token may be gone when it has ended.
     const { tokens } = this;
-    if (this.parkedErases === 0 || tokens.kind[token] === OpKind.erase) {
+    if (this.parking.erases === 0 || tokens.kind[token] === OpKind.erase) {
       this.finish(token);
       return;
     }
@@ -341,18 +334,7 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     if (isProgram(kind)) block = this.order.programWaitsIn(token);
     else if (kind === OpKind.erase) block = this.order.eraseWaitsIn(token);
     if (block < 0) this.enqueue(token);
-    else this.park(token, block);
-  }
-
-  private park(token: Token, block: number): void {
-    const { next, stage } = this.service;
-    stage[token] = Stage.parked;
-    if (this.tokens.kind[token] === OpKind.erase) this.parkedErases++;
-    next[token] = 0;
-    this.parked++;
-    if (this.parkedHead[block] === 0) this.parkedHead[block] = token;
-    else next[this.parkedTail[block]] = token;
-    this.parkedTail[block] = token;
+    else this.parking.park(token, block);
   }
 
   /** The blocks of a program that has started. */
@@ -364,74 +346,10 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     for (let i = base; i < end; i++) this.unpark(geometry.blockOf(tokens.address[i]));
   }
 
-  /** Moves what this block now allows from its parking list to the queues. */
+  /** What this block now allows goes to the queues; a program on several planes may go on to wait in another block. */
   private unpark(block: number): void {
-    const { service, tokens, order } = this;
-    let before = 0;
-    let token = this.parkedHead[block];
-    while (token !== 0) {
-      const next = service.next[token];
-      const erase = tokens.kind[token] === OpKind.erase;
-      if ((erase ? order.eraseWaitsIn(token) : order.programWaitsIn(token)) === block) {
-        before = token;
-        token = next;
-        continue;
-      }
-      if (before === 0) this.parkedHead[block] = next;
-      else service.next[before] = next;
-      if (next === 0) this.parkedTail[block] = before;
-      this.parked--;
-      if (erase) this.parkedErases--;
-      // In page order at most one can follow; a program on several planes may go on to wait in another block.
-      this.enqueueOrPark(token);
-      return;
-    }
-  }
-
-  /** Merges commands from the same queue that satisfy the multi-plane rules into this one. */
-  private mergePlanes(token: Token): void {
-    const { tokens, queues } = this;
-    let last = token;
-    let candidate = queues.headOf(token);
-    for (let i = 0; i < MERGE_WINDOW && candidate !== 0; i++) {
-      const next = queues.behind(candidate);
-      if (this.fits(token, candidate)) {
-        queues.remove(candidate);
-        this.merged++;
-        tokens.mate[last] = candidate;
-        tokens.mate[candidate] = 0;
-        last = candidate;
-        tokens.planes[token] |= tokens.planes[candidate];
-        tokens.commandNs[token] += tokens.commandNs[candidate] + this.array.config.timing.tDbsyNs;
-        if (tokens.arrayNs[candidate] > tokens.arrayNs[token]) tokens.arrayNs[token] = tokens.arrayNs[candidate];
-      }
-      candidate = next;
-    }
-    for (let each = tokens.mate[token]; each !== 0; each = tokens.mate[each]) {
-      tokens.commandNs[each] = tokens.commandNs[token];
-      tokens.arrayNs[each] = tokens.arrayNs[token];
-    }
-  }
-
-  /** True if `other` may join the multi-plane command that `token` leads. */
-  private fits(token: Token, other: Token): boolean {
-    const { tokens, array } = this;
-    const { geometry, config } = array;
-    const kind = tokens.kind[token];
-    if (
-      tokens.kind[other] !== kind ||
-      tokens.count[other] !== 1 ||
-      (tokens.planes[other] & tokens.planes[token]) !== 0
-    ) {
-      return false;
-    }
-    if (kind === OpKind.read && !this.mergesReads(token, other)) return false;
-    const a = tokens.address[token * tokens.planesPerDie];
-    const b = tokens.address[other * tokens.planesPerDie];
-    const pages = kind === OpKind.erase ? 1 : geometry.pagesPerBlock;
-    if (a % pages !== b % pages) return false;
-    if (!config.features.mpSameBlock) return true;
-    return Math.floor(a / pages) % geometry.blocksPerPlane === Math.floor(b / pages) % geometry.blocksPerPlane;
+    const token = this.parking.take(block);
+    if (token !== 0) this.enqueueOrPark(token);
   }
 
   /** True if two reads may share one array phase; their transfers stay apart. */
@@ -448,7 +366,7 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     const busNs = now - Math.max(queued, freeSince);
     let gcNs = 0;
     if (gcClasses[tokens.cls[token]] === 0) {
-      gcNs = this.gcNow(tokens.die[token]) - service.gcAtReadyNs[token];
+      gcNs = this.occupancy.gcNow(tokens.die[token]) - service.gcAtReadyNs[token];
       // A cache program or a read of another plane still works, but it is not what this one has waited for.
       if (gcNs > waited - busNs) gcNs = waited - busNs;
     }
@@ -458,33 +376,17 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
   }
 
   private hold(die: number, token: Token): void {
-    const now = this.simulator.now;
     const { tokens } = this;
     this.openForData[die] = 0;
-    if (this.busySinceNs[die] < 0) this.busySinceNs[die] = now;
-    if (this.gcSinceNs[die] >= 0) this.gcTotalNs[die] += now - this.gcSinceNs[die];
-    this.gcSinceNs[die] = gcClasses[tokens.cls[token]] === 0 ? -1 : now;
+    this.occupancy.begin(die, gcClasses[tokens.cls[token]] !== 0);
     if (this.independentReads && tokens.kind[token] === OpKind.read) this.readingPlanes[die] |= tokens.planes[token];
     else this.holder[die] = token;
   }
 
   private release(die: number): void {
-    const now = this.simulator.now;
     this.holder[die] = 0;
     this.readingPlanes[die] = 0;
     this.openForData[die] = 0;
-    if (this.busySinceNs[die] >= 0) {
-      this.dieBusyNs[die] += now - this.busySinceNs[die];
-      if (this.trace !== null) this.trace.onDie(die, this.busySinceNs[die], now);
-    }
-    this.busySinceNs[die] = -1;
-    if (this.gcSinceNs[die] >= 0) this.gcTotalNs[die] += now - this.gcSinceNs[die];
-    this.gcSinceNs[die] = -1;
-  }
-
-  /** Time for which garbage collection has held the die so far. */
-  private gcNow(die: number): number {
-    const since = this.gcSinceNs[die];
-    return since < 0 ? this.gcTotalNs[die] : this.gcTotalNs[die] + this.simulator.now - since;
+    this.occupancy.end(die, this.trace);
   }
 }

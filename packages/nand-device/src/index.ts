@@ -32,7 +32,7 @@ export { type NandRule, NandRuleError, NandScheduleError } from './errors.js';
 export { type EventOptions, EventScheduler } from './event.js';
 export { Geometry, type NandAddress } from './geometry.js';
 export { InstantScheduler } from './instant.js';
-export type { PhaseTrace } from './placement.js';
+export type { PhaseTrace } from './phase-trace.js';
 export { PlannedScheduler } from './planned.js';
 export type { PowerCut } from './power-cut.js';
 export type { NandProbe } from './probe.js';

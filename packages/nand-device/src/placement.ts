@@ -4,20 +4,10 @@ import { NAND_PHASES, NandPhase, type Token } from './contract.js';
 import { DieTimes } from './die-times.js';
 import type { DurationTable } from './durations.js';
 import { FlightKind, InFlight } from './in-flight.js';
+import { gcClasses, type PhaseTrace } from './phase-trace.js';
 import { OpKind, type Transactions } from './transactions.js';
 
 const { dieWait, gcWait, busWait, array: ARRAY, transfer } = NandPhase;
-
-/** Per class: 1 for work of the garbage collector, whose share of another's wait is reported apart. */
-export const gcClasses: Uint8Array = Uint8Array.from([0, 0, 0, 1, 0, 1, 1]);
-
-/** Told of every booking; for checks, tests and charts. Nothing is called while there is none. */
-export interface PhaseTrace {
-  /** A channel is booked from `startNs` to `endNs`. */
-  onBus(channel: number, startNs: number, endNs: number): void;
-  /** A die is taken from `startNs` to `endNs`; overlapping plane reads are told as one. */
-  onDie(die: number, startNs: number, endNs: number): void;
-}
 
 /**
  * Places operations on buses, dies and registers in the order in which they are handed in: each phase goes to the
@@ -81,28 +71,17 @@ export class Placement {
 
   /** Places a transaction whose columns are filled. */
   place(token: Token): void {
-    switch (this.tokens.kind[token]) {
-      case OpKind.read:
-        this.read(token);
-        break;
-      case OpKind.program:
-      case OpKind.cacheProgram:
-        this.program(token);
-        break;
-      case OpKind.erase:
-        this.erase(token);
-        break;
-      case OpKind.copyback:
-        this.copyback(token);
-        break;
-      default:
-        this.readRun(token);
-    }
+    const kind = this.tokens.kind[token];
+    if (kind === OpKind.read) this.read(token);
+    else if (kind === OpKind.program || kind === OpKind.cacheProgram) this.program(token);
+    else if (kind === OpKind.erase) this.erase(token);
+    else if (kind === OpKind.copyback) this.copyback(token);
+    else this.readRun(token);
   }
 
   /** Command, tR, transfer; for each retry tR and transfer again. */
   private read(token: Token): void {
-    const { bus, tokens, times, wait, span } = this;
+    const { bus, tokens, times, span } = this;
     const { io } = bus;
     const die = tokens.die[token];
     const planes = tokens.planes[token];
@@ -112,18 +91,9 @@ export class Placement {
     const channel = this.channelOfDie[die];
     const phase = token * NAND_PHASES;
     const phases = tokens.phasesNs;
-    const ready = tokens.readyNs[token];
-    times.io[0] = ready;
+    times.io[0] = tokens.readyNs[token];
     times.waitToRead(die, planes);
-    const from = times.io[0];
-    if (from > ready) {
-      wait[0] = ready;
-      wait[1] = from;
-      this.waited(token);
-    }
-    io[0] = from;
-    io[1] = commandNs;
-    bus.reserve(channel);
+    this.sendCommand(token, commandNs);
     const start = io[2];
     let arrayEnd = start + commandNs + arrayNs;
     if (this.cacheRegister) {
@@ -136,7 +106,7 @@ export class Placement {
     io[0] = arrayEnd;
     io[1] = transferNs;
     bus.reserve(channel);
-    phases[phase + busWait] += start - from + (io[2] - arrayEnd);
+    phases[phase + busWait] += io[2] - arrayEnd;
     phases[phase + ARRAY] += arrayNs;
     phases[phase + transfer] += commandNs + transferNs;
     if (tokens.retries[token] + tokens.softReads[token] > 0) arrayEnd = this.readAgain(token, channel);
@@ -184,24 +154,14 @@ export class Placement {
     const die = tokens.die[token];
     const planes = tokens.planes[token];
     const onBusNs = tokens.commandNs[token];
-    const channel = this.channelOfDie[die];
+    const _channel = this.channelOfDie[die];
     const phase = token * NAND_PHASES;
     const phases = tokens.phasesNs;
-    const ready = tokens.readyNs[token];
-    times.io[0] = ready;
+    times.io[0] = tokens.readyNs[token];
     if (times.cacheProgram[die] === 0) times.waitForDie(die);
     times.waitForRegisters(die, planes);
-    const from = times.io[0];
-    if (from > ready) {
-      wait[0] = ready;
-      wait[1] = from;
-      this.waited(token);
-    }
-    io[0] = from;
-    io[1] = onBusNs;
-    bus.reserve(channel);
+    this.sendCommand(token, onBusNs);
     const start = io[2];
-    phases[phase + busWait] += start - from;
     phases[phase + transfer] += onBusNs;
     let arrayStart = start + onBusNs;
     const free = times.dieFreeNs[die];
@@ -228,27 +188,16 @@ export class Placement {
 
   /** Command, then tBERS. */
   private erase(token: Token): void {
-    const { bus, tokens, times, wait, span } = this;
-    const { io } = bus;
+    const { bus, tokens, times, span } = this;
     const die = tokens.die[token];
     const onBusNs = tokens.commandNs[token];
     const phase = token * NAND_PHASES;
     const phases = tokens.phasesNs;
-    const ready = tokens.readyNs[token];
-    times.io[0] = ready;
+    times.io[0] = tokens.readyNs[token];
     times.waitForDie(die);
-    const from = times.io[0];
-    if (from > ready) {
-      wait[0] = ready;
-      wait[1] = from;
-      this.waited(token);
-    }
-    io[0] = from;
-    io[1] = onBusNs;
-    bus.reserve(this.channelOfDie[die]);
-    const start = io[2];
+    this.sendCommand(token, onBusNs);
+    const start = bus.io[2];
     const done = start + onBusNs + tokens.arrayNs[token];
-    phases[phase + busWait] += start - from;
     phases[phase + transfer] += onBusNs;
     phases[phase + ARRAY] += tokens.arrayNs[token];
     times.io[0] = start;
@@ -262,7 +211,7 @@ export class Placement {
 
   /** Two commands and, with a check, one transfer to the controller between them. */
   private copyback(token: Token): void {
-    const { bus, tokens, times, wait, span } = this;
+    const { bus, tokens, times, span } = this;
     const { io } = bus;
     const die = tokens.die[token];
     const checkNs = tokens.transferNs[token];
@@ -270,20 +219,11 @@ export class Placement {
     const commandNs = tokens.commandNs[token];
     const phase = token * NAND_PHASES;
     const phases = tokens.phasesNs;
-    const ready = tokens.readyNs[token];
-    times.io[0] = ready;
+    times.io[0] = tokens.readyNs[token];
     times.waitForDie(die);
-    const from = times.io[0];
-    if (from > ready) {
-      wait[0] = ready;
-      wait[1] = from;
-      this.waited(token);
-    }
-    io[0] = from;
-    io[1] = commandNs;
-    bus.reserve(channel);
+    this.sendCommand(token, commandNs);
     const start = io[2];
-    let waitNs = start - from;
+    let waitNs = 0;
     let at = start + commandNs + tokens.sourceNs[token];
     if (checkNs > 0) {
       io[0] = at;
@@ -317,30 +257,21 @@ export class Placement {
    * `mate` and share one `readyNs`.
    */
   private readRun(token: Token): void {
-    const { bus, tokens, durations, times, wait, span } = this;
+    const { bus, tokens, durations, times, span } = this;
     const { io } = bus;
     const die = tokens.die[token];
     const planes = tokens.planes[token];
     const channel = this.channelOfDie[die];
     const { tRcbsyNs } = this.nand.config.timing;
     const first = token * NAND_PHASES;
-    const ready = tokens.readyNs[token];
-    times.io[0] = ready;
+    times.io[0] = tokens.readyNs[token];
     times.waitToRead(die, planes);
-    const from = times.io[0];
-    if (from > ready) {
-      wait[0] = ready;
-      wait[1] = from;
-      this.waited(token);
-    }
-    io[0] = from;
-    io[1] = durations.commandNs;
-    bus.reserve(channel);
+    this.sendCommand(token, durations.commandNs);
     const start = io[2];
     const waitedNs = tokens.phasesNs[first + dieWait];
     const gcNs = tokens.phasesNs[first + gcWait];
     let inArrayNs = tokens.arrayNs[token];
-    let waitNs = start - from;
+    let waitNs = tokens.phasesNs[first + busWait];
     let arrayEnd = start + durations.commandNs + tokens.arrayNs[token];
     times.io[0] = 0;
     times.waitForRegisters(die, planes);
@@ -360,7 +291,7 @@ export class Placement {
       const phase = page * NAND_PHASES;
       tokens.phasesNs[phase + dieWait] = waitedNs;
       tokens.phasesNs[phase + gcWait] = gcNs;
-      tokens.phasesNs[phase + busWait] += waitNs + io[2] - copied;
+      tokens.phasesNs[phase + busWait] = waitNs + io[2] - copied;
       tokens.phasesNs[phase + ARRAY] += inArrayNs;
       tokens.phasesNs[phase + transfer] += durations.commandNs + durations.pageTransferNs;
       tokens.doneNs[page] = drained;
@@ -380,6 +311,26 @@ export class Placement {
       span[0] = start;
       this.listRead(die);
     }
+  }
+
+  /**
+   * The die accepts a command from `times.io[0]` on: the wait until then is divided, and the bus is booked for its first
+   * phase, whose start is left in `bus.io[2]`.
+   */
+  private sendCommand(token: Token, lengthNs: number): void {
+    const { bus, tokens, wait } = this;
+    const { io } = bus;
+    const ready = tokens.readyNs[token];
+    const from = this.times.io[0];
+    if (from > ready) {
+      wait[0] = ready;
+      wait[1] = from;
+      this.waited(token);
+    }
+    io[0] = from;
+    io[1] = lengthNs;
+    bus.reserve(this.channelOfDie[tokens.die[token]]);
+    tokens.phasesNs[token * NAND_PHASES + busWait] += io[2] - from;
   }
 
   /** Adds a wait for the die, from `wait[0]` to `wait[1]`, to the phases: what was behind garbage collection, and the rest. */

@@ -1,7 +1,7 @@
 import type { EventTarget, Simulator } from '@flashstack/sim';
 import type { NandArray } from './array.js';
 import { NandScheduleError } from './errors.js';
-import type { PhaseTrace } from './placement.js';
+import type { PhaseTrace } from './phase-trace.js';
 import type { PowerCut } from './power-cut.js';
 import { type TimelineOptions, TimelineScheduler } from './timeline.js';
 

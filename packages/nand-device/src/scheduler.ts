@@ -107,7 +107,7 @@ export abstract class TransactionScheduler implements NandScheduler {
     const { array, tokens, durations } = this;
     const { geometry } = array;
     tokens.check(after);
-    array.checkCacheRun(ppns, count);
+    array.rules.cacheRun(ppns, count);
     if (after === 0) for (let i = 0; i < count; i++) this.checkFinished(ppns[i]);
     const retryNs = array.config.timing.featureNs + durations.pageTransferNs;
     for (let i = 0; i < count; i++) {
@@ -130,7 +130,7 @@ export abstract class TransactionScheduler implements NandScheduler {
 
   /** Cache program: the register is free for the next page's data while the array works. @throws NandRuleError `cache`. */
   programCache(ppn: number, cls: number, after: Token): Token {
-    this.array.checkCache();
+    this.array.rules.cache();
     return this.programPage(ppn, OpKind.cacheProgram, cls, after);
   }
 
@@ -303,7 +303,7 @@ export abstract class TransactionScheduler implements NandScheduler {
   private checkFinished(ppn: number): void {
     const { array } = this;
     const block = array.geometry.blockOf(ppn);
-    if (array.busyUntilNs[block] > this.simulator.now && this.isProgramming(ppn)) throw array.unfinished(ppn);
+    if (array.busyUntilNs[block] > this.simulator.now && this.isProgramming(ppn)) throw array.rules.unfinished(ppn);
   }
 
   /** `then` for a token whose end is known. */
