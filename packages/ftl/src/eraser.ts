@@ -3,6 +3,7 @@ import { BlockState, type BlockTable } from './block-table.js';
 import type { Frontiers } from './frontier.js';
 import { Done, type FrontierOwner } from './frontier-parts.js';
 import type { FtlProbe } from './probe.js';
+import { releaseHolds } from './settle.js';
 import { SlotFlag } from './slot-contents.js';
 import type { FtlStats } from './stats.js';
 
@@ -101,7 +102,7 @@ export class BlockEraser {
     const { table, frontiers } = this.parts;
     const end = (domain + 1) * table.blocksPerDomain;
     for (let block = domain * table.blocksPerDomain; block < end; block++) {
-      if (table.state[block] === BlockState.erasing && frontiers.heldBy[block] > 0) frontiers.releaseHolds(block);
+      if (table.state[block] === BlockState.erasing && frontiers.heldBy[block] > 0) releaseHolds(frontiers, block);
     }
     this.serveReady();
     return true;

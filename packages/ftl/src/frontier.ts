@@ -232,30 +232,6 @@ export class Frontiers {
     return this.simple ? 0 : this.fill[f];
   }
 
-  /**
-   * Pads the first `perDomain` frontiers of each domain until nothing is pending in them and no page with data is at
-   * risk from a later program.
-   */
-  settle(perDomain: number): void {
-    if (this.simple) return;
-    for (let f = 0; f < this.block.length; f++) {
-      if (f % this.perDomain < perDomain) this.settleOne(f);
-    }
-  }
-
-  /** The same for frontier `f`. */
-  settleOne(f: number): void {
-    if (this.simple) return;
-    while (this.block[f] >= 0 && (this.fill[f] > 0 || this.isExposed(f))) this.pad(f);
-  }
-
-  /** Pads as many units as it takes until nothing that supersedes data of `block` could vanish any more. */
-  releaseHolds(block: number): void {
-    for (let f = 0; f < this.block.length && this.heldBy[block] > 0; f++) {
-      while (this.block[f] >= 0 && this.holds(f, block)) this.pad(f);
-    }
-  }
-
   /** Frontier `f` takes no more slots although its block has room left; the block is closed. */
   abandon(f: number): void {
     const block = this.block[f];
@@ -418,11 +394,12 @@ export class Frontiers {
   }
 
   /** True if a power cut in a later program of the block could destroy data of it. */
-  private isExposed(f: number): boolean {
+  isExposed(f: number): boolean {
     return this.risks !== null && this.risks.exposed(f, this.row[f]);
   }
 
-  private holds(f: number, block: number): boolean {
+  /** True if a slot of frontier `f` that could still vanish supersedes data of `block`. */
+  holds(f: number, block: number): boolean {
     const from = f * this.maxUnit;
     for (let i = 0; i < this.fill[f]; i++) if (this.unitOld[from + i] === block) return true;
     return this.risks !== null && this.risks.holds(f, block);

@@ -11,6 +11,7 @@ import { Done } from './frontier-parts.js';
 import type { Jobs } from './jobs.js';
 import { ParkedKind, ParkedQueue } from './parked.js';
 import type { FtlProbe } from './probe.js';
+import { settle, settleAll } from './settle.js';
 import { FROM_HOST, FROM_NOTHING, UNMAPPED } from './slot-contents.js';
 import type { FtlStats } from './stats.js';
 import type { StreamPolicy } from './streams.js';
@@ -132,7 +133,7 @@ export class HostWrites {
   private flushNow(job: number): boolean {
     const { frontiers, trimMap, stats, allocator, collector } = this.ftl;
     if (trimMap.isDirty) {
-      frontiers.settle(frontiers.perDomain);
+      settleAll(frontiers, frontiers.perDomain);
       for (let page = trimMap.nextDirty(0); page >= 0; page = trimMap.nextDirty(page + 1)) {
         const f = allocator.hostFrontier(this.ftl.logicalSlots + page, 0);
         if (f < 0) {
@@ -144,11 +145,11 @@ export class HostWrites {
         // Making room may have collected a block that needed this page.
         if (!trimMap.isPageDirty(page)) continue;
         trimMap.write(page, f, frontiers, stats);
-        frontiers.settleOne(f);
+        settle(frontiers, f);
         collector.afterHostWrite(allocator.domainOf[f]);
       }
     }
-    frontiers.settle(this.ftl.layout.host);
+    settleAll(frontiers, this.ftl.layout.host);
     this.ftl.upkeep.serve();
     this.ftl.frontiers.scheduler.then(this.ftl.frontiers.scheduler.fence(), this.ftl, (job << 3) | Done.job);
     return true;

@@ -6,6 +6,7 @@ import type { FtlClient } from './contract.js';
 import type { BlockEraser, EraserOwner } from './eraser.js';
 import type { Frontiers } from './frontier.js';
 import type { FrontierLayout } from './frontier-layout.js';
+import { settle, settleAll } from './settle.js';
 import { SlotFlag } from './slot-contents.js';
 import { type FtlStats, MoveReason } from './stats.js';
 import type { TrimMap } from './trim-map.js';
@@ -105,12 +106,12 @@ export class Upkeep implements CollectorOwner, EraserOwner {
     const pages = trimMap.neededBefore(block);
     if (pages.length === 0) return true;
     // A bit that is clear because of a newer write is true only once that write cannot vanish any more.
-    frontiers.settle(layout.host);
+    settleAll(frontiers, layout.host);
     for (const page of pages) {
       const f = this.anyFrontier(domain, block);
       if (f < 0) return false;
       trimMap.write(page, f, frontiers, stats);
-      frontiers.settleOne(f);
+      settle(frontiers, f);
     }
     trimMap.settled(block);
     return true;

@@ -3,13 +3,22 @@ import { ftlConformance } from '../src/conformance/index.js';
 import { type Engine, subject } from './subjects.js';
 import { full } from './support.js';
 
-for (const engine of ['instant', 'timeline'] as const satisfies readonly Engine[]) {
+// The two event schedulers share the seeds between them.
+const seeds: readonly (readonly [Engine, number, number])[] = [
+  ['instant', 1, full ? 1000 : 50],
+  ['timeline', 1, full ? 1000 : 50],
+  ['event-reserve', 1, full ? 500 : 25],
+  ['event-arbitrate', full ? 501 : 26, full ? 500 : 25],
+];
+
+for (const [engine, firstSeed, count] of seeds) {
   describe(`page mapping on the ${engine} scheduler`, () => {
     ftlConformance({
       test: (name, run) => test(name, run),
       factory: (scenario, client) => subject(engine, scenario, client),
       supports: { powerCut: true },
-      seeds: full ? 1000 : 50,
+      firstSeed,
+      seeds: count,
     });
   });
 }

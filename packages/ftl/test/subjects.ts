@@ -1,9 +1,11 @@
 import {
+  ArbitratingScheduler,
   defaultReliability,
   InstantScheduler,
   type NandArray,
   type NandReliability,
   type NandScheduler,
+  ReservingScheduler,
   TimelineScheduler,
 } from '@flashstack/nand-device';
 import { RandomSource, type RandomStream, Simulator } from '@flashstack/sim';
@@ -11,7 +13,7 @@ import type { FtlScenario, FtlSubject } from '../src/conformance/index.js';
 import { type FtlClient, type FtlOptions, PageMapFtl, victimKinds } from '../src/index.js';
 import { nandArray, type Shape } from './support.js';
 
-export type Engine = 'instant' | 'timeline';
+export type Engine = 'instant' | 'timeline' | 'event-reserve' | 'event-arbitrate';
 
 /** Failing programs and erases after a few cycles, but never a bit error. */
 function failing(): NandReliability {
@@ -71,7 +73,7 @@ export function randomSetup(seed: number, faults: boolean): { shape: Shape; opti
 export function subject(engine: Engine, scenario: FtlScenario, client: FtlClient): FtlSubject {
   const { shape, options } = randomSetup(scenario.seed, scenario.faults);
   const array = nandArray(shape, 'contents', scenario.seed);
-  const world = engine === 'instant' ? new Instantly(array) : new Timed(array);
+  const world = engine === 'instant' ? new Instantly(array) : new Timed(array, engine);
   const random = new RandomSource(scenario.seed);
   const ftl = new PageMapFtl({ array, scheduler: world.scheduler, client, random, options });
   return {
@@ -124,8 +126,10 @@ class Timed {
   readonly scheduler: NandScheduler & { powerCut(): unknown };
   private readonly simulator: Simulator = new Simulator();
 
-  constructor(array: NandArray) {
-    this.scheduler = new TimelineScheduler(array, this.simulator);
+  constructor(array: NandArray, engine: Engine) {
+    if (engine === 'timeline') this.scheduler = new TimelineScheduler(array, this.simulator);
+    else if (engine === 'event-reserve') this.scheduler = new ReservingScheduler(array, this.simulator);
+    else this.scheduler = new ArbitratingScheduler(array, this.simulator);
   }
 
   advance(amount: number): void {
