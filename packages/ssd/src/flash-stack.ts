@@ -6,7 +6,13 @@ import {
   type RecoveryReport,
   SlotFlag,
 } from '@flashstack/ftl';
-import { createEventScheduler, NandArray, TimelineScheduler, type TransactionScheduler } from '@flashstack/nand-device';
+import {
+  createEventScheduler,
+  InstantScheduler,
+  NandArray,
+  TimelineScheduler,
+  type TransactionScheduler,
+} from '@flashstack/nand-device';
 import { type RandomSource, type Simulator, UniformRanks } from '@flashstack/sim';
 import type { SsdConfig } from './config.js';
 import type { ContentPool } from './content-pool.js';
@@ -55,6 +61,7 @@ export class FlashStack {
     const random = this.random.stream('ssd.precondition');
     if (state === 'fill') {
       preconditionByWriting(ftl, { slots });
+      this.settle();
       return 'written';
     }
     if (analyticRefusal(ftl, { kind: 'uniform' }) === null) {
@@ -62,7 +69,17 @@ export class FlashStack {
       return 'analytic';
     }
     preconditionByWriting(ftl, { slots, capacities: STEADY_CAPACITIES, ranks: new UniformRanks(slots), random });
+    this.settle();
     return 'written';
+  }
+
+  /** Programs what waits for its program unit: a drive that has been left alone holds nothing back. */
+  private settle(): void {
+    const instant = new InstantScheduler(this.array);
+    this.ftl.attachScheduler(instant);
+    this.ftl.flush(0);
+    instant.deliver();
+    this.ftl.attachScheduler(this.scheduler);
   }
 
   resetStats(): void {

@@ -10,16 +10,18 @@ const seeds = full ? 1000 : 50;
 const cutsPerSeed = 3;
 
 /** Requests, a power cut at a random moment, recovery, a look at every block; three times over. */
-function run(config: SsdConfig, seed: number): number {
+function run(config: SsdConfig, seed: number, requests: number): { mounted: number; erases: number; failures: number } {
   const simulator = new Simulator();
   const random = new RandomSource(seed);
   const ssd = new Ssd(simulator, config, { seed });
+  // Half of the runs begin with a full drive, so that garbage collection is at work from the start.
+  if (seed % 2 === 1) ssd.precondition('fill');
   const traffic = new Traffic(simulator, ssd, random.stream('traffic'));
   const moments = random.stream('cuts');
   let mounted = 0;
   for (let cut = 0; cut < cutsPerSeed; cut++) {
-    traffic.start(400, 1 + moments.below(16));
-    simulator.runUntil(simulator.now + 1 + moments.below(60_000_000));
+    traffic.start(requests, 1 + moments.below(16));
+    simulator.runUntil(simulator.now + 1 + moments.below(requests * 150_000));
     traffic.cut();
     mounted += ssd.powerOn();
     traffic.verifyAfterCut();
@@ -28,7 +30,8 @@ function run(config: SsdConfig, seed: number): number {
   traffic.start(200, 8);
   traffic.finish();
   traffic.verifyAll();
-  return mounted;
+  const { erases, programFailures, eraseFailures } = ssd.flash.ftl.stats;
+  return { mounted, erases, failures: programFailures + eraseFailures };
 }
 
 describe('power cuts: whatever was acknowledged and flushed is there, nothing is torn', () => {
@@ -38,7 +41,13 @@ describe('power cuts: whatever was acknowledged and flushed is there, nothing is
     test(`${drive.name}, ${kind}`, () => {
       const config = { ...drive, scheduler: { ...drive.scheduler, kind } };
       let mounted = 0;
-      for (let seed = index; seed < seeds; seed += variants.length) mounted += run(config, seed + 1);
+      let erases = 0;
+      for (let n = 0; index + n * variants.length < seeds; n++) {
+        const result = run(config, 1000 * index + n + 1, 400);
+        mounted += result.mounted;
+        erases += result.erases;
+      }
+      expect(erases).toBeGreaterThan(0);
       if (drive.powerLossProtection) expect(mounted).toBe(0);
       else expect(mounted).toBeGreaterThan(0);
     });
@@ -49,11 +58,20 @@ describe('power cuts with bad blocks, failing operations and wear', () => {
   for (const kind of ['timeline', 'event'] as const) {
     for (const drive of drives) {
       test(`${drive.name}, ${kind}`, () => {
-        const reliability = { ...defaultReliability(2), ratedCycles: 60 };
+        const reliability = {
+          ...defaultReliability(2),
+          factoryBad: 0.02,
+          ratedCycles: 5,
+          eraseFailFrom: 0,
+          eraseFailTo: 8,
+          programFailShare: 1,
+        };
         const { geometry } = drive.nand;
-        const nand = { ...drive.nand, geometry: { ...geometry, blocksPerPlane: 20 }, reliability };
+        const nand = { ...drive.nand, geometry: { ...geometry, blocksPerPlane: 16 }, reliability };
         const config = { ...drive, nand, scheduler: { ...drive.scheduler, kind } };
-        for (let seed = 1; seed <= (full ? 20 : 1); seed++) run(config, seed);
+        let failures = 0;
+        for (let seed = 1; seed <= (full ? 15 : 1); seed++) failures += run(config, seed, 1500).failures;
+        expect(failures).toBeGreaterThan(0);
       });
     }
   }
