@@ -73,42 +73,35 @@ export class Bus {
   private insert(channel: number, index: number, until: number): void {
     const { spans, io } = this;
     let at = index;
-    if (this.lasts[channel] - this.firsts[channel] === this.limit) {
-      const past = this.dropPast(channel);
-      if (past === 0) {
+    let first = this.firsts[channel];
+    let last = this.lasts[channel];
+    if (last - first === this.limit) {
+      const { now } = this.clock;
+      while (first < last && spans[first + 1] <= now) first += 2;
+      if (last - first === this.limit) {
         this.forgotten[channel]++;
-        if (index === this.lasts[channel]) return;
-        this.lasts[channel] -= 2;
+        if (index === last) return;
+        last -= 2;
       }
     }
     const base = channel * this.stride;
-    if (this.lasts[channel] === base + this.stride) {
-      const first = this.firsts[channel];
-      spans.copyWithin(base, first, this.lasts[channel]);
-      this.firsts[channel] = base;
-      this.lasts[channel] -= first - base;
-      at -= first - base;
+    if (last === base + this.stride) {
+      const moved = first - base;
+      for (let i = first; i < last; i++) spans[i - moved] = spans[i];
+      first = base;
+      last -= moved;
+      at -= moved;
     }
-    for (let i = this.lasts[channel] + 1; i > at + 1; i--) spans[i] = spans[i - 2];
+    for (let i = last + 1; i > at + 1; i--) spans[i] = spans[i - 2];
     spans[at] = io[2];
     spans[at + 1] = until;
-    this.lasts[channel] += 2;
+    this.firsts[channel] = first;
+    this.lasts[channel] = last + 2;
   }
 
   /** The interval at `index` adjoins the one before it. */
   private close(channel: number, index: number): void {
     this.spans.copyWithin(index - 1, index + 1, this.lasts[channel]);
     this.lasts[channel] -= 2;
-  }
-
-  /** Forgets what is over. @returns how much that was. */
-  private dropPast(channel: number): number {
-    const now = this.clock.now;
-    const from = this.firsts[channel];
-    const last = this.lasts[channel];
-    let first = from;
-    while (first < last && this.spans[first + 1] <= now) first += 2;
-    this.firsts[channel] = first;
-    return first - from;
   }
 }

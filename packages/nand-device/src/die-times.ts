@@ -24,6 +24,8 @@ export class DieTimes {
   private readonly dieReadNs: Float64Array;
   private readonly planesPerDie: number;
   private readonly independentReads: boolean;
+  /** Without cache registers a register is never free later than its die, and need not be followed. */
+  private readonly followsRegisters: boolean;
 
   constructor(array: NandArray) {
     const { geometry, config } = array;
@@ -35,6 +37,7 @@ export class DieTimes {
     this.dieReadNs = new Float64Array(geometry.dies);
     this.planesPerDie = geometry.planes;
     this.independentReads = config.features.independentPlaneReads;
+    this.followsRegisters = config.features.cacheRegister || this.independentReads;
   }
 
   /** Raises `io[0]` to when the die accepts a command. */
@@ -57,6 +60,7 @@ export class DieTimes {
 
   /** Raises `io[0]` to when the bus-side registers of these planes may be overwritten. */
   waitForRegisters(die: number, planes: number): void {
+    if (!this.followsRegisters) return;
     const { io } = this;
     const base = die * this.planesPerDie;
     for (let plane = 0, left = planes; left !== 0; plane++, left >>= 1) {
@@ -66,6 +70,7 @@ export class DieTimes {
 
   /** The registers of these planes are taken until `io[0]`. */
   setRegisters(die: number, planes: number): void {
+    if (!this.followsRegisters) return;
     const freeNs = this.io[0];
     this.freedNs[1] = freeNs;
     const base = die * this.planesPerDie;
@@ -77,7 +82,7 @@ export class DieTimes {
   /** The die is taken from `io[0]` (or when it is free, if data comes in earlier) to `io[1]`. */
   take(die: number): void {
     const { io } = this;
-    this.waitForDie(die);
+    if (this.followsRegisters) this.waitForDie(die);
     this.freedNs[0] = io[1];
     this.dieFreeNs[die] = io[1];
     this.dieBusyNs[die] += io[1] - io[0];

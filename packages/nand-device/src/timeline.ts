@@ -124,7 +124,10 @@ export class TimelineScheduler extends TransactionScheduler {
       if (tokens.doneNs[after] > now) ready = tokens.doneNs[after];
       tokens.release(after);
     }
-    for (let each = token; each !== 0; each = tokens.mate[each]) tokens.readyNs[each] = ready;
+    tokens.readyNs[token] = ready;
+    if (tokens.kind[token] === OpKind.readRun) {
+      for (let page = tokens.mate[token]; page !== 0; page = tokens.mate[page]) tokens.readyNs[page] = ready;
+    }
     this.placement.place(token);
   }
 
