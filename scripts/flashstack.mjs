@@ -1,7 +1,7 @@
 // `npm run -s flashstack -- …`: the command line out of the workspace, set up and built if that is needed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const main = `${root}apps/flashstack/dist/main.js`;
@@ -35,7 +35,6 @@ prepare(process.execPath, [`${root}scripts/bootstrap.mjs`], root);
 if (sourcesChanged())
   prepare(process.execPath, [`${root}node_modules/tsup/dist/cli-default.js`, '--silent'], `${root}apps/flashstack`);
 
-// The command decides itself what an interrupt does; this process only waits for it.
-process.on('SIGINT', () => undefined);
-const { status, signal } = spawnSync(process.execPath, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
-process.exit(signal === null ? (status ?? 3) : 130);
+// In this process, so that signals reach the command and its exit code is ours.
+process.argv[1] = main;
+await import(pathToFileURL(main).href);

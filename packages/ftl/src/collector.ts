@@ -97,8 +97,12 @@ export class Collector {
     while (table.freeCount[domain] <= options.gcHard) {
       if (this.victim[domain] < 0) {
         if (eraser.inFlight(domain)) return;
-        if (eraser.releaseWaiting(domain)) return;
-        if (!this.start(domain)) return;
+        // The copies of another victim complete the units that emptied blocks wait for; padding them instead costs
+        // the space that was gained, all of it if blocks are small.
+        if (!this.start(domain)) {
+          eraser.releaseWaiting(domain);
+          return;
+        }
       }
       if (!this.run(domain)) {
         if (!eraser.inFlight(domain)) eraser.releaseWaiting(domain);
@@ -208,7 +212,7 @@ export class Collector {
     if (!this.fits(domain, block, MoveReason.gc)) {
       // Close to the end of space the emptiest block must do, whatever the policy says.
       block = table.leastValid(domain);
-      if (!this.fits(domain, block, MoveReason.gc)) return false;
+      if (!this.fits(domain, block, MoveReason.gc) && !this.mayFit(domain, block)) return false;
     }
     if (stats.gcStartHost < 0) {
       stats.gcStartHost = stats.host;
@@ -238,6 +242,14 @@ export class Collector {
     const need = table.valid[block] + frontiers.mostPadding + owner.trimReserve(block);
     const free = table.freeCount[domain] * table.slotsPerBlock;
     return need <= free || need <= free + frontiers.roomLeft(owner.moveTarget(domain, block, reason));
+  }
+
+  /** The last resort, if no erase is about to give space: padding need not take as much as it may. */
+  private mayFit(domain: number, block: number): boolean {
+    const { table, frontiers, eraser, owner } = this.parts;
+    if (eraser.erasing[domain] > 0) return false;
+    const free = table.freeCount[domain] * table.slotsPerBlock;
+    return table.valid[block] < free + frontiers.roomLeft(owner.moveTarget(domain, block, MoveReason.gc));
   }
 
   private startUrgent(domain: number): boolean {
