@@ -65,7 +65,6 @@ export class Frontiers {
   readonly fullUnit: number;
   /** Slots that settling a frontier may cost at most. */
   readonly mostPadding: number;
-  private readonly maxUnit: number;
   private readonly base: Int32Array;
   private readonly row: Int32Array;
   private readonly unitStart: Int32Array;
@@ -100,13 +99,12 @@ export class Frontiers {
     const spb = table.slotsPerMember;
     this.blockShift = (spb & (spb - 1)) === 0 ? 31 - Math.clz32(spb) : -1;
     const planes = parts.multiPlane ? Math.min(table.members, g.planes) : 1;
-    this.maxUnit = planes * g.programPages * g.slotsPerPage;
-    this.fullUnit = this.maxUnit;
+    this.fullUnit = planes * g.programPages * g.slotsPerPage;
     this.perDomain = parts.perDomain;
     const count = table.domains * parts.perDomain;
     this.risks = PairedPageRisks.of(array, count, table.members * g.slotsPerPage);
-    this.mostPadding = mostPadding(array, table.members, this.maxUnit);
-    this.simple = table.members === 1 && this.maxUnit === 1 && this.risks === null;
+    this.mostPadding = mostPadding(array, table.members, this.fullUnit);
+    this.simple = table.members === 1 && this.fullUnit === 1 && this.risks === null;
     this.l2p = new Int32Array(parts.mappedSlots).fill(UNMAPPED);
     this.heldBy = new Int32Array(this.simple ? 0 : table.blocks);
     this.block = new Int32Array(count).fill(-1);
@@ -118,11 +116,11 @@ export class Frontiers {
     this.unitSlots = new Int32Array(count).fill(1);
     this.after = new Int32Array(count);
     this.cls = new Uint8Array(count);
-    this.unitJob = new Int32Array(count * this.maxUnit);
-    this.unitOld = new Int32Array(count * this.maxUnit);
-    this.unitPsn = new Int32Array(count * this.maxUnit);
+    this.unitJob = new Int32Array(count * this.fullUnit);
+    this.unitOld = new Int32Array(count * this.fullUnit);
+    this.unitPsn = new Int32Array(count * this.fullUnit);
     this.ppns = new Int32Array(g.planes);
-    this.records = new UnitRecords(this.maxUnit);
+    this.records = new UnitRecords(this.fullUnit);
   }
 
   /** Block that holds a physical slot. */
@@ -234,12 +232,8 @@ export class Frontiers {
 
   /** Frontier `f` takes no more slots although its block has room left; the block is closed. */
   abandon(f: number): void {
-    const block = this.block[f];
-    this.block[f] = -1;
     if (this.risks !== null) this.risks.release(f, Number.MAX_SAFE_INTEGER, this);
-    this.table.close(block);
-    this.policy.closed(block);
-    if (this.probe !== null) this.probe.closed(block);
+    this.closeBlock(f, this.block[f]);
   }
 
   /** Goes on with another scheduler. What pending units wait for has been read on the old one, so it is there. */
@@ -283,11 +277,11 @@ export class Frontiers {
     }
     if (job >= 0) scheduler.then(token, this.parts.owner.completions, (job << 3) | Done.job);
     else scheduler.drop(token);
-    if (++this.fill[f] === this.table.slotsPerMember) this.closeFull(f, this.block[f]);
+    if (++this.fill[f] === this.table.slotsPerMember) this.closeBlock(f, this.block[f]);
   }
 
   private collect(f: number, psn: number, from: number, job: number, after: Token, old: number): void {
-    const at = f * this.maxUnit + this.fill[f];
+    const at = f * this.fullUnit + this.fill[f];
     const cls = from >= 0 ? NandClass.gcWrite : from === FROM_HOST ? NandClass.userWrite : NandClass.mappingWrite;
     if (this.fill[f] === 0 || cls < this.cls[f]) this.cls[f] = cls;
     this.unitPsn[at] = psn;
@@ -317,7 +311,7 @@ export class Frontiers {
         ? scheduler.program(ppns[0], this.cls[f], after)
         : scheduler.programPlanes(ppns, planes, this.cls[f], after);
     if (this.faulty && scheduler.status[token] === NandStatus.programFailed) {
-      const at = f * this.maxUnit;
+      const at = f * this.fullUnit;
       const unit = {
         psns: this.unitPsn.slice(at, at + count),
         jobs: this.unitJob.slice(at, at + count),
@@ -326,7 +320,7 @@ export class Frontiers {
       reprogram(this, this.parts, f, token, unit, ppns.slice(0, planes));
       return;
     }
-    const record = this.records.collect(this.unitJob, f * this.maxUnit, count);
+    const record = this.records.collect(this.unitJob, f * this.fullUnit, count);
     if (record >= 0) scheduler.then(token, this.parts.owner.completions, (record << 3) | Done.unit);
     else if (this.keepToken && this.keptToken === 0) this.keptToken = token;
     else scheduler.drop(token);
@@ -336,7 +330,7 @@ export class Frontiers {
 
   /** The unit is on its way: what it supersedes needs it no longer, unless a later upper page could destroy it. */
   private settleUnit(f: number, count: number, page: number): void {
-    const from = f * this.maxUnit;
+    const from = f * this.fullUnit;
     for (let i = 0; i < count; i++) {
       const held = this.unitOld[from + i];
       if (this.risks !== null && this.lpnOf[this.unitPsn[from + i]] !== PADDING_LPN)
@@ -353,14 +347,14 @@ export class Frontiers {
       this.row[f]++;
       if (this.risks !== null) this.risks.release(f, this.row[f], this);
       if (this.row[f] * this.programPages >= this.pagesPerBlock) {
-        this.closeFull(f, block);
+        this.closeBlock(f, block);
         return;
       }
     }
     this.beginUnit(f, block);
   }
 
-  private closeFull(f: number, block: number): void {
+  private closeBlock(f: number, block: number): void {
     this.block[f] = -1;
     this.table.close(block);
     this.policy.closed(block);
@@ -400,7 +394,7 @@ export class Frontiers {
 
   /** True if a slot of frontier `f` that could still vanish supersedes data of `block`. */
   holds(f: number, block: number): boolean {
-    const from = f * this.maxUnit;
+    const from = f * this.fullUnit;
     for (let i = 0; i < this.fill[f]; i++) if (this.unitOld[from + i] === block) return true;
     return this.risks !== null && this.risks.holds(f, block);
   }
