@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createEventScheduler, NAND_PHASES, TimelineScheduler, type TransactionScheduler } from '../src/index.js';
+import {
+  createEventScheduler,
+  NAND_PHASES,
+  NandPhase,
+  TimelineScheduler,
+  type TransactionScheduler,
+} from '../src/index.js';
 import { Reference } from './reference.js';
 import { arrayOf, RandomSource, Simulator, vectorConfig } from './support.js';
 import { type Issued, Workout } from './workout.js';
@@ -108,11 +114,26 @@ describe('one set of rules', () => {
       expect(workout.outstanding).toBe(0);
 
       const reference = new Reference(config, reservations);
-      const expected = workout.log.map((entry) => reference.place(entry));
+      const behindGc: number[] = [];
+      const expected = workout.log.map((entry) => {
+        const done = reference.place(entry);
+        behindGc.push(reference.gcWait);
+        return done;
+      });
       const chained = new Set(workout.log.flatMap((entry) => entry.after));
       workout.log.forEach((entry, number) => {
         if (!chained.has(number))
           expect([seed, number, entry.op, entry.doneNs]).toEqual([seed, number, entry.op, expected[number]]);
+      });
+
+      workout.log.forEach((entry, number) => {
+        if (chained.has(number)) return;
+        expect([seed, number, entry.op, entry.phases.at(NandPhase.gcWait - NAND_PHASES)]).toEqual([
+          seed,
+          number,
+          entry.op,
+          behindGc[number],
+        ]);
       });
 
       const second = new Simulator();

@@ -1,4 +1,4 @@
-import type { NandConfig } from '../src/index.js';
+import { NandClass, type NandConfig } from '../src/index.js';
 import type { Issued } from './workout.js';
 
 /** The placement rules written naively: plain arrays, one reservation list per channel, no shared code with the package. */
@@ -11,6 +11,12 @@ export class Reference {
   private readonly afterCacheProgram: boolean[] = [];
   private readonly ends: number[] = [];
   private lastProgram = 0;
+  /** Per die: what garbage collection has booked, and the end of the last operation that is not a read of another class. */
+  private readonly gc: [number, number][][] = [];
+  private readonly listedEnd: number[] = [];
+  private cls = 0;
+  /** Of the command placed last: its wait for a die behind garbage collection. */
+  gcWait = 0;
   private now = 0;
   /** Every booked interval, by resource name. */
   readonly busy = new Map<string, [number, number][]>();
@@ -25,6 +31,8 @@ export class Reference {
     for (let i = 0; i < dies; i++) {
       this.die.push(0);
       this.dieReads.push(0);
+      this.gc.push([]);
+      this.listedEnd.push(0);
       this.afterCacheProgram.push(false);
     }
     for (let i = 0; i < dies * g.planes; i++) {
@@ -36,6 +44,8 @@ export class Reference {
   /** Places the next command of a log; returns when it is done. */
   place(entry: Issued): number {
     this.now = entry.atNs;
+    this.cls = entry.cls;
+    this.gcWait = 0;
     let ready = entry.atNs;
     for (const number of entry.after) ready = Math.max(ready, this.ends[number]);
     if (entry.fenced) ready = Math.max(ready, this.lastProgram);
@@ -75,11 +85,11 @@ export class Reference {
       }
       case 'erase': {
         const onBus = k * t.eraseCommandNs + (k - 1) * t.tDbsyNs;
-        const c0 = this.firstGap(channel, this.free(die, ready), onBus);
+        const c0 = this.firstGap(channel, this.waited(die, ready, this.free(die, ready)), onBus);
         return this.polled(channel, this.takeDie(die, c0, c0 + onBus + t.eraseNs));
       }
       case 'copyback': {
-        const c0 = this.firstGap(channel, this.free(die, ready), t.commandNs);
+        const c0 = this.firstGap(channel, this.waited(die, ready, this.free(die, ready)), t.commandNs);
         let at = c0 + t.commandNs + tR(entry.at[0]);
         if (f.copybackCheck) at = this.firstGap(channel, at, page) + page;
         const c1 = this.firstGap(channel, at, t.commandNs);
@@ -101,7 +111,7 @@ export class Reference {
     data: number,
   ): number {
     const { cacheRegister, independentPlaneReads } = this.config.features;
-    const c0 = this.firstGap(channel, this.readFrom(die, units, ready), command);
+    const c0 = this.firstGap(channel, this.waited(die, ready, this.readFrom(die, units, ready)), command);
     let a1 = c0 + command + tR;
     if (cacheRegister) a1 = Math.max(a1, ...units.map((unit) => this.register[unit]));
     const done = this.firstGap(channel, a1, data) + data;
@@ -112,7 +122,7 @@ export class Reference {
 
   private run(die: number, channel: number, unit: number, ready: number, tR: number[], data: number): number {
     const { commandNs, tRcbsyNs } = this.config.timing;
-    const c0 = this.firstGap(channel, this.readFrom(die, [unit], ready), commandNs);
+    const c0 = this.firstGap(channel, this.waited(die, ready, this.readFrom(die, [unit], ready)), commandNs);
     let a = c0 + commandNs + tR[0];
     let drain = this.register[unit];
     let y = 0;
@@ -137,14 +147,32 @@ export class Reference {
   ): number {
     let from = Math.max(ready, ...units.map((unit) => this.register[unit]));
     if (!this.afterCacheProgram[die]) from = this.free(die, from);
-    const x0 = this.firstGap(channel, from, onBus);
+    const x0 = this.firstGap(channel, this.waited(die, ready, from), onBus);
     const a0 = Math.max(x0 + onBus, this.die[die]);
+    this.waited(die, x0 + onBus, a0);
     const h = cached ? a0 + this.config.timing.tCbsyNs : a0;
     const end = this.takeDie(die, x0, h + tProg);
     for (const unit of units) this.register[unit] = cached ? h : end;
     this.afterCacheProgram[die] = cached;
     this.lastProgram = Math.max(this.lastProgram, end);
     return this.polled(channel, end);
+  }
+
+  private isGc(): boolean {
+    return this.cls === NandClass.gcRead || this.cls === NandClass.gcWrite || this.cls === NandClass.gcErase;
+  }
+
+  /** The command waits for its die; how much of that is behind garbage collection? */
+  private waited(die: number, from: number, to: number): number {
+    if (this.isGc()) return to;
+    for (const [start, end] of this.gc[die]) this.gcWait += Math.max(0, Math.min(end, to) - Math.max(start, from));
+    return to;
+  }
+
+  private listed(die: number, start: number, end: number): void {
+    if (end <= this.listedEnd[die]) return;
+    if (this.isGc()) this.gc[die].push([Math.max(start, this.listedEnd[die]), end]);
+    this.listedEnd[die] = end;
   }
 
   private free(die: number, ready: number): number {
@@ -158,9 +186,10 @@ export class Reference {
 
   private endRead(die: number, units: number[], start: number, end: number, independent: boolean): void {
     if (!independent) {
-      this.takeDie(die, start, end);
+      this.takeDie(die, start, end, this.isGc());
       return;
     }
+    if (this.isGc()) this.listed(die, start, end);
     for (const unit of units) {
       this.note(`plane ${unit}`, start, end);
       this.planeReads[unit] = end;
@@ -170,7 +199,8 @@ export class Reference {
   }
 
   /** The die is taken to `end`, from `start` or, if data came in early, from when it was free. */
-  private takeDie(die: number, start: number, end: number): number {
+  private takeDie(die: number, start: number, end: number, listed = true): number {
+    if (listed) this.listed(die, start, end);
     this.note(`die ${die}`, Math.max(start, this.die[die]), end);
     this.die[die] = end;
     this.afterCacheProgram[die] = false;
