@@ -14,6 +14,10 @@ export interface EraserOwner extends FrontierOwner {
    * there is no room for it now.
    */
   beforeErase(block: number, domain: number): boolean;
+  /** True if slots of `block` were trimmed: what makes the trims durable may still be in flight. */
+  hasTrims(block: number): boolean;
+  /** `block` has been erased, and trimmed data with it. */
+  trimsErased(block: number): void;
   /** The content of an erased slot is gone; `flags` as in `SlotFlag`. */
   contentDead(word: number, flags: number): void;
 }
@@ -123,6 +127,7 @@ export class BlockEraser {
       retired = true;
       if (this.probe !== null) this.probe.retired(physical);
     }
+    this.parts.owner.trimsErased(block);
     if (retired) table.dropBadMembers(block, array.bad);
     this.erasing[domain]--;
     this.inFlightTotal--;
@@ -172,8 +177,9 @@ export class BlockEraser {
     for (let i = 0; i < table.width[block]; i++) {
       const physical = table.memberBlock[from + i];
       if (this.failing.has(physical)) continue;
-      // The fence keeps data that is superseded by programs still in flight.
-      const token = scheduler.erase(physical, NandClass.gcErase, scheduler.fence());
+      // Programs in flight that supersede data of the block guard it; what makes its trims durable is behind a fence.
+      const after = owner.hasTrims(block) ? scheduler.fence() : 0;
+      const token = scheduler.erase(physical, NandClass.gcErase, after);
       stats.erases++;
       if (array.reliability !== null && scheduler.status[token] === NandStatus.eraseFailed) {
         stats.eraseFailures++;

@@ -16,6 +16,9 @@ import type { FtlStats } from './stats.js';
 import { UnitRecords } from './unit-records.js';
 import type { VictimPolicy } from './victims/policy.js';
 
+/** Value of `Frontiers.supersedes`. */
+export const BY_MAP = -2;
+
 /**
  * Write frontiers and the mapping itself: a frontier takes slots in the order of program units of its open block, maps
  * each at once, and issues a program as soon as a unit (slots × planes × pages of a word line) is full.
@@ -40,6 +43,8 @@ export class Frontiers {
   openings = 0;
   /** Slots that wait for their program unit, in all frontiers. */
   pending = 0;
+  /** Psn of the version that the next `append` supersedes, instead of the one that the map names; `BY_MAP`: that one. */
+  supersedes: number = BY_MAP;
   /** With `keepToken` set, the token of the last program without a client is kept here instead of being dropped. */
   keepToken = false;
   keptToken: Token = 0;
@@ -125,8 +130,12 @@ export class Frontiers {
 
   /** Block that holds a physical slot. */
   blockOf(psn: number): number {
-    const physical = this.blockShift >= 0 ? psn >> this.blockShift : Math.floor(psn / this.table.slotsPerMember);
+    const physical = this.physicalOf(psn);
     return this.table.members === 1 ? physical : this.table.blockOfPhysical[physical];
+  }
+
+  private physicalOf(psn: number): number {
+    return this.blockShift >= 0 ? psn >> this.blockShift : Math.floor(psn / this.table.slotsPerMember);
   }
 
   /** Takes a free block of the domain for frontier `f`; the pool must not be empty. */
@@ -173,8 +182,9 @@ export class Frontiers {
     this.valid[this.block[f]]++;
     this.lpnOf[psn] = lpn;
     this.originOf[psn] = origin;
-    if (this.simple) this.programSlot(f, psn, from, job, after);
-    else this.collect(f, psn, from, job, after, old);
+    const older = this.supersedes === BY_MAP ? old : this.supersedes;
+    if (this.simple) this.programSlot(f, psn, from, job, after, older);
+    else this.collect(f, psn, from, job, after, older);
   }
 
   /** A slot is no longer the newest version of its logical slot. */
@@ -207,7 +217,7 @@ export class Frontiers {
     this.valid[this.block[f]]++;
     this.lpnOf[psn] = lpn;
     this.originOf[psn] = origin;
-    this.finishSlot(f, psn, -1, this.scheduler.copyback(from, psn, NandClass.gcWrite, 0));
+    this.finishSlot(f, psn, -1, this.scheduler.copyback(from, psn, NandClass.gcWrite, 0), from);
   }
 
   /** Physical slot that the open frontier `f` takes next (simple layout only). */
@@ -262,33 +272,33 @@ export class Frontiers {
     if (--this.heldBy[block] === 0 && this.state[block] === BlockState.erasing) this.parts.owner.eraseReady(block);
   }
 
-  private programSlot(f: number, psn: number, from: number, job: number, after: Token): void {
+  private programSlot(f: number, psn: number, from: number, job: number, after: Token, older: number): void {
     const cls = from >= 0 ? NandClass.gcWrite : from === FROM_HOST ? NandClass.userWrite : NandClass.mappingWrite;
-    this.finishSlot(f, psn, job, this.scheduler.program(psn, cls, after));
+    this.finishSlot(f, psn, job, this.scheduler.program(psn, cls, after), older);
   }
 
-  private finishSlot(f: number, psn: number, job: number, token: Token): void {
+  private finishSlot(f: number, psn: number, job: number, token: Token, older: number): void {
     const { scheduler } = this;
     this.stats.programmed++;
     if (this.faulty && scheduler.status[token] === NandStatus.programFailed) {
-      const unit = { psns: Int32Array.of(psn), jobs: Int32Array.of(job), held: Int32Array.of(-1) };
+      const unit = { psns: Int32Array.of(psn), jobs: Int32Array.of(job), older: Int32Array.of(older) };
       reprogram(this, this.parts, f, token, unit, unit.psns);
       return;
     }
+    if (older >= 0) scheduler.guard(this.physicalOf(older), token);
     if (job >= 0) scheduler.then(token, this.parts.owner.completions, (job << 3) | Done.job);
     else scheduler.drop(token);
     if (++this.fill[f] === this.table.slotsPerMember) this.closeBlock(f, this.block[f]);
   }
 
-  private collect(f: number, psn: number, from: number, job: number, after: Token, old: number): void {
+  private collect(f: number, psn: number, from: number, job: number, after: Token, older: number): void {
     const at = f * this.fullUnit + this.fill[f];
     const cls = from >= 0 ? NandClass.gcWrite : from === FROM_HOST ? NandClass.userWrite : NandClass.mappingWrite;
     if (this.fill[f] === 0 || cls < this.cls[f]) this.cls[f] = cls;
     this.unitPsn[at] = psn;
     this.unitJob[at] = job;
-    const held = old >= 0 ? this.blockOf(old) : -1;
-    if (held >= 0) this.heldBy[held]++;
-    this.unitOld[at] = held;
+    if (older >= 0) this.heldBy[this.blockOf(older)]++;
+    this.unitOld[at] = older;
     if (after !== 0) this.after[f] = this.after[f] === 0 ? after : this.scheduler.join(this.after[f], after);
     this.pending++;
     if (++this.fill[f] === this.unitSlots[f]) this.issue(f);
@@ -315,11 +325,12 @@ export class Frontiers {
       const unit = {
         psns: this.unitPsn.slice(at, at + count),
         jobs: this.unitJob.slice(at, at + count),
-        held: this.unitOld.slice(at, at + count),
+        older: this.unitOld.slice(at, at + count),
       };
       reprogram(this, this.parts, f, token, unit, ppns.slice(0, planes));
       return;
     }
+    this.guardUnit(f, count, token);
     const record = this.records.collect(this.unitJob, f * this.fullUnit, count);
     if (record >= 0) scheduler.then(token, this.parts.owner.completions, (record << 3) | Done.unit);
     else if (this.keepToken && this.keptToken === 0) this.keptToken = token;
@@ -328,11 +339,21 @@ export class Frontiers {
     this.nextUnit(f);
   }
 
+  /** Blocks with older versions of the unit must not be erased before it is durable. */
+  private guardUnit(f: number, count: number, token: Token): void {
+    const from = f * this.fullUnit;
+    for (let i = 0; i < count; i++) {
+      const older = this.unitOld[from + i];
+      if (older >= 0) this.scheduler.guard(this.physicalOf(older), token);
+    }
+  }
+
   /** The unit is on its way: what it supersedes needs it no longer, unless a later upper page could destroy it. */
   private settleUnit(f: number, count: number, page: number): void {
     const from = f * this.fullUnit;
     for (let i = 0; i < count; i++) {
-      const held = this.unitOld[from + i];
+      const older = this.unitOld[from + i];
+      const held = older >= 0 ? this.blockOf(older) : -1;
       if (this.risks !== null && this.lpnOf[this.unitPsn[from + i]] !== PADDING_LPN)
         this.risks.add(f, page, held, this);
       else if (held >= 0) this.unhold(held);
@@ -395,7 +416,10 @@ export class Frontiers {
   /** True if a slot of frontier `f` that could still vanish supersedes data of `block`. */
   holds(f: number, block: number): boolean {
     const from = f * this.fullUnit;
-    for (let i = 0; i < this.fill[f]; i++) if (this.unitOld[from + i] === block) return true;
+    for (let i = 0; i < this.fill[f]; i++) {
+      const older = this.unitOld[from + i];
+      if (older >= 0 && this.blockOf(older) === block) return true;
+    }
     return this.risks !== null && this.risks.holds(f, block);
   }
 }

@@ -1,12 +1,12 @@
 import { NandStatus, PADDING_LPN, type Token } from '@flashstack/nand-device';
-import type { Frontiers } from './frontier.js';
+import { BY_MAP, type Frontiers } from './frontier.js';
 import { Done, type FrontierParts } from './frontier-parts.js';
 
-/** A program unit that failed: its slots, the jobs that wait for them (−1: none) and the blocks that they hold. */
+/** A program unit that failed: its slots, the jobs that wait for them (−1: none) and the versions they supersede (−1: none). */
 export interface FailedUnit {
   readonly psns: Int32Array;
   readonly jobs: Int32Array;
-  readonly held: Int32Array;
+  readonly older: Int32Array;
 }
 
 /**
@@ -39,14 +39,17 @@ export function reprogram(
     if (frontiers.block[f] < 0 && table.freeCount[domain] > 0) frontiers.open(f, domain, 'youngest');
     if (current && frontiers.block[f] >= 0) {
       stats.reprogrammed++;
+      // What it supersedes is the version before: the failed one is worthless.
+      frontiers.supersedes = unit.older[i];
       frontiers.append(f, lpn, array.origin[psn], psn, unit.jobs[i], after);
+      frontiers.supersedes = BY_MAP;
       after = 0;
     } else {
       if (current) owner.slotStranded(lpn);
       if (unit.jobs[i] >= 0) superseded.push(unit.jobs[i]);
     }
-    // Only now: the new copy holds nothing but its failed predecessor, which is worthless.
-    if (unit.held[i] >= 0) frontiers.unhold(unit.held[i]);
+    // Only now, since the new copy holds the same block.
+    if (unit.older[i] >= 0 && !frontiers.simple) frontiers.unhold(frontiers.blockOf(unit.older[i]));
   }
   if (after !== 0) scheduler.drop(after);
   // Jobs of slots that were superseded meanwhile end when everything issued so far is durable.

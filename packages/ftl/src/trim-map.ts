@@ -101,8 +101,13 @@ export class TrimMap {
     return [...pages].sort((a, b) => a - b);
   }
 
-  /** `block` holds no trimmed slot any more: it is erased. */
-  settled(block: number): void {
+  /** True if a slot of `block` was trimmed since its erase. */
+  hasTrims(block: number): boolean {
+    return this.trimmedIn !== null && this.trimmedIn[block] !== 0;
+  }
+
+  /** `block` holds no trimmed slot any more: it has been erased. */
+  erased(block: number): void {
     if (this.trimmedIn !== null) this.trimmedIn[block] = 0;
   }
 

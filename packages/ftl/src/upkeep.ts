@@ -113,8 +113,15 @@ export class Upkeep implements CollectorOwner, EraserOwner {
       trimMap.write(page, f, frontiers, stats);
       settle(frontiers, f);
     }
-    trimMap.settled(block);
     return true;
+  }
+
+  hasTrims(block: number): boolean {
+    return this.parts.trimMap.hasTrims(block);
+  }
+
+  trimsErased(block: number): void {
+    this.parts.trimMap.erased(block);
   }
 
   /** A frontier with room, if possible one for relocated data of the domain; −1 if there is none. */

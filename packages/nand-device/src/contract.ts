@@ -50,8 +50,13 @@ export interface NandScheduler {
   copyback(from: number, to: number, cls: number, after: Token): Token;
   /** A token that is done when both are. */
   join(a: Token, b: Token): Token;
-  /** A token that is done when every program issued so far is durable. An erase of superseded data must wait for it. */
+  /** A token that is done when every program issued so far is durable. */
   fence(): Token;
+  /**
+   * What program `token` writes supersedes data in `block`: erases of the block issued from now on wait until the program
+   * is durable, or a power cut could lose both versions. The token is not used up; several blocks may be named.
+   */
+  guard(block: number, token: Token): void;
   /** Nobody will ask for this token again. */
   drop(token: Token): void;
   /** Calls `client.nandDone(token, arg, status)` when the token is done, from the event loop, never from inside `then`. */

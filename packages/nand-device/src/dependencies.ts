@@ -2,6 +2,7 @@ import type { Simulator } from '@flashstack/sim';
 import type { NandArray } from './array.js';
 import { BlockOrder, isProgram, isRead } from './block-order.js';
 import { NAND_PHASES, type NandClient, NandStatus, type Token } from './contract.js';
+import { EraseGuards } from './erase-guards.js';
 import { ProgramLedger } from './program-ledger.js';
 import { TransactionScheduler } from './scheduler.js';
 import { Service, Stage } from './service.js';
@@ -15,11 +16,13 @@ export abstract class DependencyScheduler extends TransactionScheduler {
   protected readonly service: Service = new Service();
   protected readonly order: BlockOrder;
   protected readonly ledger: ProgramLedger = new ProgramLedger();
+  private readonly guards: EraseGuards;
   private issued = 0;
 
   constructor(array: NandArray, simulator: Simulator) {
     super(array, simulator);
     this.order = new BlockOrder(array, this.tokens);
+    this.guards = new EraseGuards(array.geometry.blocks);
     this.service.fit(this.tokens.capacity);
   }
 
@@ -48,6 +51,11 @@ export abstract class DependencyScheduler extends TransactionScheduler {
     const token = this.openIdle(NandStatus.ok);
     this.ledger.addFence(token);
     return token;
+  }
+
+  guard(block: number, token: Token): void {
+    this.tokens.check(token);
+    if (this.service.stage[token] !== Stage.done) this.guards.add(block, token);
   }
 
   drop(token: Token): void {
@@ -83,15 +91,25 @@ export abstract class DependencyScheduler extends TransactionScheduler {
     const { tokens, service } = this;
     service.fit(tokens.capacity);
     for (let each = token; each !== 0; each = tokens.mate[each]) this.register(each);
-    if (after === 0) {
-      this.ready(token);
-    } else if (service.stage[after] === Stage.done) {
-      tokens.release(after);
-      this.ready(token);
-    } else {
-      service.inputs[token] = 1;
-      this.give(after, token);
+    let inputs = tokens.kind[token] === OpKind.erase ? this.guardsOf(token) : 0;
+    if (after !== 0) {
+      if (service.stage[after] === Stage.done) tokens.release(after);
+      else {
+        inputs++;
+        this.give(after, token);
+      }
     }
+    service.inputs[token] = inputs;
+    if (inputs === 0) this.ready(token);
+  }
+
+  /** Blocks of an erase that are guarded by programs in flight. */
+  private guardsOf(erase: Token): number {
+    const { tokens, guards } = this;
+    const base = erase * tokens.planesPerDie;
+    let count = 0;
+    for (let i = base; i < base + tokens.count[erase]; i++) if (guards.holds(tokens.address[i], erase)) count++;
+    return count;
   }
 
   /** The transaction has ended now: its blocks, its fences, then whoever holds its token learn of it. */
@@ -107,11 +125,21 @@ export abstract class DependencyScheduler extends TransactionScheduler {
       order.programEnded(token);
       if (kind === OpKind.copyback) order.source(tokens.sourcePpn[token], -1);
       const fencesDue = this.ledger.finish(service.programNumber[token]);
+      this.guards.release(token);
       this.settle(token);
+      this.startDue();
       if (fencesDue) this.finishFences();
     } else {
       if (kind === OpKind.erase) order.eraseEnded(token);
       this.settle(token);
+    }
+  }
+
+  /** Erases whose guards are gone. */
+  private startDue(): void {
+    const { due } = this.guards;
+    for (let erase = due.pop(); erase !== undefined; erase = due.pop()) {
+      if (--this.service.inputs[erase] === 0) this.ready(erase);
     }
   }
 
@@ -126,6 +154,7 @@ export abstract class DependencyScheduler extends TransactionScheduler {
   /** Whatever had been issued is void: a power cut. */
   protected forget(): void {
     this.ledger.clear();
+    this.guards.clear();
     this.order.clear();
     this.tokens.clear();
   }
@@ -170,7 +199,7 @@ export abstract class DependencyScheduler extends TransactionScheduler {
     const last = --service.inputs[dependent] === 0;
     if (tokens.kind[dependent] !== OpKind.none) {
       tokens.release(token);
-      this.ready(dependent);
+      if (last) this.ready(dependent);
       return;
     }
     // A join reports readiness and phases of the input that was done last.

@@ -109,6 +109,10 @@ export class InstantScheduler implements NandScheduler {
     return 0;
   }
 
+  guard(_block: number, token: Token): void {
+    this.tokens.check(token);
+  }
+
   drop(token: Token): void {
     if (token === 0) return;
     this.tokens.check(token);

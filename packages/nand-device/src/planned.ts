@@ -11,19 +11,19 @@ import { type TimelineOptions, TimelineScheduler } from './timeline.js';
  * taken throws `NandScheduleError`.
  */
 export class PlannedScheduler extends TimelineScheduler {
-  private guard: PlanGuard;
+  private watch: PlanGuard;
 
   constructor(array: NandArray, simulator: Simulator, options: TimelineOptions = {}) {
     super(array, simulator, options);
-    this.guard = new PlanGuard(array, simulator, this.placement.bus.forgotten);
-    this.placement.trace = this.guard;
+    this.watch = new PlanGuard(array, simulator, this.placement.bus.forgotten);
+    this.placement.trace = this.watch;
   }
 
   override powerCut(): PowerCut {
     const result = super.powerCut();
-    this.guard.alive = false;
-    this.guard = new PlanGuard(this.array, this.simulator, this.placement.bus.forgotten);
-    this.placement.trace = this.guard;
+    this.watch.alive = false;
+    this.watch = new PlanGuard(this.array, this.simulator, this.placement.bus.forgotten);
+    this.placement.trace = this.watch;
     return result;
   }
 }

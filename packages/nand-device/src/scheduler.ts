@@ -226,6 +226,7 @@ export abstract class TransactionScheduler implements NandScheduler {
   abstract powerCut(): PowerCut;
   abstract join(a: Token, b: Token): Token;
   abstract fence(): Token;
+  abstract guard(block: number, token: Token): void;
   abstract drop(token: Token): void;
   abstract isProgramming(ppn: number): boolean;
   abstract isIdle(ppn: number): boolean;

@@ -22,11 +22,14 @@ export interface TimelineOptions {
 export class TimelineScheduler extends TransactionScheduler {
   protected readonly placement: Placement;
   private readonly flight: InFlight;
+  /** Per block: when everything that supersedes its data is durable. */
+  private readonly guardedUntilNs: Float64Array;
 
   constructor(array: NandArray, simulator: Simulator, options: TimelineOptions = {}) {
     super(array, simulator);
     this.placement = new Placement(array, this.tokens, this.durations, simulator, options.reservations ?? 16, true);
     this.flight = this.placement.flight as InFlight;
+    this.guardedUntilNs = new Float64Array(array.geometry.blocks);
   }
 
   /** Who is told of every booking, or null. */
@@ -73,6 +76,11 @@ export class TimelineScheduler extends TransactionScheduler {
     return token;
   }
 
+  guard(block: number, token: Token): void {
+    const done = this.tokens.doneNs[token];
+    if (done > this.guardedUntilNs[block]) this.guardedUntilNs[block] = done;
+  }
+
   drop(token: Token): void {
     if (token === 0) return;
     this.tokens.check(token);
@@ -110,6 +118,7 @@ export class TimelineScheduler extends TransactionScheduler {
   powerCut(): PowerCut {
     const result = cutPower(this.array, this.flight, this.simulator.now);
     this.placement.clear();
+    this.guardedUntilNs.fill(0);
     this.tokens.clear();
     this.completions.alive = false;
     this.completions = new Completions(this.tokens);
@@ -123,6 +132,12 @@ export class TimelineScheduler extends TransactionScheduler {
     if (after !== 0) {
       if (tokens.doneNs[after] > now) ready = tokens.doneNs[after];
       tokens.release(after);
+    }
+    if (tokens.kind[token] === OpKind.erase) {
+      const base = token * tokens.planesPerDie;
+      for (let i = base; i < base + tokens.count[token]; i++) {
+        ready = Math.max(ready, this.guardedUntilNs[tokens.address[i]]);
+      }
     }
     tokens.readyNs[token] = ready;
     if (tokens.kind[token] === OpKind.readRun) {
