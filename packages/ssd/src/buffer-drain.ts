@@ -85,9 +85,12 @@ export class BufferDrain {
   /** The missing blocks of an entry have been read. */
   fillDone(entry: number, status: number): void {
     const { buffer, fullMask } = this.context;
-    if (buffer.state[entry] === EntryState.dropped) {
+    const state = buffer.state[entry];
+    if (state === EntryState.dropped) {
       this.release(entry, FtlStatus.ok, 0);
       this.owner.roomMade();
+    } else if (state === EntryState.doomedFilling) {
+      buffer.endDoomedFill(entry);
     } else if (status !== FtlStatus.ok && buffer.mask[entry] !== fullMask) {
       // The rest of the slot cannot be read: the drive cannot make a whole slot of it.
       const age = buffer.age[entry];
@@ -102,21 +105,29 @@ export class BufferDrain {
     if (buffer.dirty > 0) this.drain();
   }
 
-  /** Forgets what the buffer holds of these slots: they are discarded. */
+  /**
+   * A discard of these slots has been handed to the FTL: what is buffered of them must not be drained any more. It
+   * serves reads until the discard is done, because the FTL may still show an older version.
+   */
+  doom(first: number, count: number): void {
+    this.eachEntry(first, count, (entry) => {
+      const { buffer } = this.context;
+      const state = buffer.state[entry];
+      if (state !== EntryState.dirty && state !== EntryState.filling) return;
+      buffer.doom(entry);
+      this.uncover(buffer.age[entry]);
+    });
+  }
+
+  /** The discard of these slots is done: the buffer forgets them. */
   drop(first: number, count: number): void {
-    const { buffer } = this.context;
-    if (buffer.used === 0) return;
-    if (count <= buffer.used) {
-      for (let i = 0; i < count; i++) {
-        const entry = buffer.find(first + i);
-        if (entry !== NONE) this.dropEntry(entry);
-      }
-    } else {
-      for (let entry = 0; entry < buffer.state.length; entry++) {
-        const lpn = buffer.lpn[entry];
-        if (buffer.state[entry] !== EntryState.free && lpn >= first && lpn < first + count) this.dropEntry(entry);
-      }
-    }
+    this.eachEntry(first, count, (entry) => {
+      const { buffer } = this.context;
+      const state = buffer.state[entry];
+      if (state === EntryState.doomed) this.release(entry, FtlStatus.ok, 0);
+      else if (state === EntryState.doomedFilling) buffer.dropFilling(entry);
+      else if (state === EntryState.issued) buffer.forget(entry);
+    });
   }
 
   /** True if a flush must wait for entries; `covered` says when it may go on. */
@@ -168,16 +179,19 @@ export class BufferDrain {
     }
   }
 
-  private dropEntry(entry: number): void {
+  private eachEntry(first: number, count: number, visit: (entry: number) => void): void {
     const { buffer } = this.context;
-    const state = buffer.state[entry];
-    if (state === EntryState.dirty || state === EntryState.filling) {
-      const age = buffer.age[entry];
-      if (state === EntryState.filling) buffer.dropFilling(entry);
-      else this.release(entry, FtlStatus.ok, 0);
-      this.uncover(age);
-    } else if (state === EntryState.issued) {
-      buffer.forget(entry);
+    if (buffer.used === 0) return;
+    if (count <= buffer.used) {
+      for (let i = 0; i < count; i++) {
+        const entry = buffer.find(first + i);
+        if (entry !== NONE) visit(entry);
+      }
+    } else {
+      for (let entry = 0; entry < buffer.state.length; entry++) {
+        const lpn = buffer.lpn[entry];
+        if (buffer.state[entry] !== EntryState.free && lpn >= first && lpn < first + count) visit(entry);
+      }
     }
   }
 

@@ -96,6 +96,7 @@ export class Controller implements FtlClient, EventTarget {
     const ref = jobs.ref[job];
     const kind = jobs.kind[job];
     const slots = jobs.slots[job];
+    const lpn = jobs.lpn[job];
     // Left over only if the FTL refused the write.
     if (jobs.record[job] !== 0) contents?.releaseChain(jobs.record[job]);
     jobs.release(job);
@@ -104,8 +105,10 @@ export class Controller implements FtlClient, EventTarget {
         this.reads.partDone(ref, slots, status, token);
         break;
       case Job.write:
-      case Job.trim:
         this.writes.partDone(ref, status, token);
+        break;
+      case Job.trim:
+        this.writes.trimDone(ref, lpn, slots, status, token);
         break;
       case Job.flush:
         this.writes.flushDone(ref, status, token);

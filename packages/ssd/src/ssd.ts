@@ -54,6 +54,9 @@ export class Ssd implements BlockDevice, HostPort {
   private contents: RequestContents | null = null;
   private inFlight = 0;
   private powered = true;
+  /** After a power cut of a protected drive: requests it still works on, for nobody; new ones wait behind them. */
+  private leftovers = 0;
+  private readonly waitingForLeftovers: number[] = [];
 
   /** @throws InputError if the configuration is impossible (see `checkSsdConfig`, and the checks of the FTL). */
   constructor(simulator: Simulator, config: SsdConfig, options: SsdOptions = {}) {
@@ -115,7 +118,10 @@ export class Ssd implements BlockDevice, HostPort {
     table.release(h);
     if (this.locks.held > 0) this.releaseHeld();
     while (this.queues.length > 0 && this.controller.active < this.depth) this.controller.begin(this.queues.shift());
-    if (request === null) return;
+    if (request === null) {
+      this.leftoverDone();
+      return;
+    }
     request.status = status;
     request.owner.ioDone(request);
   }
@@ -186,10 +192,12 @@ export class Ssd implements BlockDevice, HostPort {
   powerCut(): void {
     if (!this.powered) return;
     this.powered = false;
-    this.stats.cut += this.inFlight;
+    this.stats.cut += this.inFlight - this.leftovers;
     if (this.config.powerLossProtection) {
       // The drive goes on with what it has taken, but nobody waits for it any more.
       this.table.request.fill(null);
+      this.leftovers = this.inFlight;
+      for (const h of this.waitingForLeftovers.splice(0)) this.dispatch(h);
       return;
     }
     this.controller.cut();
@@ -237,8 +245,17 @@ export class Ssd implements BlockDevice, HostPort {
   }
 
   private dispatch(h: number): void {
+    if (this.leftovers > 0 && this.table.request[h] !== null) {
+      this.waitingForLeftovers.push(h);
+      return;
+    }
     if (this.controller.active < this.depth && this.queues.length === 0) this.controller.begin(h);
     else this.queues.push(this.table.flow[h], h);
+  }
+
+  private leftoverDone(): void {
+    if (--this.leftovers > 0) return;
+    for (const h of this.waitingForLeftovers.splice(0)) this.dispatch(h);
   }
 
   private releaseHeld(): void {

@@ -7,10 +7,14 @@ export const EntryState = {
   dirty: 1,
   /** The missing blocks of its slot are being read; may be overwritten in place. */
   filling: 2,
-  /** As filling, but discarded meanwhile: freed when the read ends. */
+  /** As filling, but discarded meanwhile and no longer found: freed when the read ends. */
   dropped: 3,
   /** Handed to the FTL; kept for reads until it is programmed. */
   issued: 4,
+  /** Never drained: a discard of its slot is under way. Serves reads until the discard is done. */
+  doomed: 5,
+  /** As doomed, while its missing blocks are being read. */
+  doomedFilling: 6,
 } as const;
 
 /**
@@ -136,10 +140,25 @@ export class WriteBuffer {
     this.chain[entry] = NONE;
   }
 
-  /** Discards a filling entry: it stays until its read ends. */
+  /** A discard of a dirty or filling entry begins. */
+  doom(entry: number): void {
+    if (this.state[entry] === EntryState.dirty) {
+      this.unlink(entry);
+      this.state[entry] = EntryState.doomed;
+    } else {
+      this.filling--;
+      this.state[entry] = EntryState.doomedFilling;
+    }
+  }
+
+  /** The missing blocks of a doomed entry have been read, in vain. */
+  endDoomedFill(entry: number): void {
+    this.state[entry] = EntryState.doomed;
+  }
+
+  /** The discard of an entry that is still being filled is done: it stays, unfindable, until its read ends. */
   dropFilling(entry: number): void {
     this.forget(entry);
-    this.filling--;
     this.state[entry] = EntryState.dropped;
   }
 

@@ -81,9 +81,9 @@ export class WriteCommands implements DrainOwner {
     if (count > 0) {
       this.trimmedSinceFlush = true;
       table.pending[h]++;
-      this.drain.drop(first, count);
       ftl.trim(first, count, jobs.acquire(Job.trim, h, first, count));
-      this.roomMade();
+      // After the trim, so that a flush that waited for these entries covers the trim.
+      this.drain.doom(first, count);
     }
     this.place(h);
   }
@@ -104,7 +104,14 @@ export class WriteCommands implements DrainOwner {
     else this.flushed(h);
   }
 
-  /** A part that went straight to the FTL (write or trim) is done. */
+  /** The FTL has unmapped slots. */
+  trimDone(h: number, first: number, count: number, status: number, token: Token): void {
+    this.drain.drop(first, count);
+    this.entryGone(h, status, token);
+    this.roomMade();
+  }
+
+  /** A part that went straight to the FTL is done. */
   partDone(h: number, status: number, token: Token): void {
     this.entryGone(h, status, token);
   }

@@ -2,7 +2,7 @@ import { BlockFlag, BlockOp, BlockRequest, BlockStatus, submitAndWait } from '@f
 import { SimulationError, Simulator } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { Ssd, type SsdConfig } from '../src/index.js';
-import { bufferedDrive, lazyDrive, plainDrive, wideDrive } from './small-drives.js';
+import { bufferedDrive, lazyDrive, plainDrive, protectedDrive, wideDrive } from './small-drives.js';
 
 const SLOT = 8;
 
@@ -155,6 +155,34 @@ describe('conservation and power', () => {
     expect(submitAndWait(simulator, ssd, { op: BlockOp.read, block: 0, count: SLOT })).toBe(0);
     ssd.assertDrained();
     expect(ssd.stats.cut).toBe(1);
+  });
+
+  test('a protected drive finishes what it has taken before it serves new requests, over several cuts too', () => {
+    const { ssd, simulator } = start(protectedDrive);
+    const order: number[] = [];
+    const read = (cookie: number): void => {
+      const request = new BlockRequest({ ioDone: (done) => order.push(done.cookie, (done.tags as Uint32Array)[0]) });
+      request.op = BlockOp.read;
+      request.count = 1;
+      request.tags = new Uint32Array(1);
+      request.cookie = cookie;
+      ssd.submit(request);
+    };
+    const lost = new BlockRequest({ ioDone: () => order.push(-1) });
+    lost.op = BlockOp.write;
+    lost.count = 1;
+    lost.tags = Uint32Array.of(77);
+    ssd.submit(lost);
+    ssd.powerCut();
+    expect(ssd.powerOn()).toBe(0);
+    read(1);
+    ssd.powerCut();
+    ssd.powerOn();
+    read(2);
+    simulator.drain();
+    expect(order).toEqual([2, 77]);
+    ssd.assertDrained();
+    expect(ssd.stats.cut).toBe(2);
   });
 
   test('a drive that keeps nothing cannot recover, and says so', () => {

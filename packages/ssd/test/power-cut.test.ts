@@ -63,14 +63,14 @@ describe('power cuts with bad blocks, failing operations and wear', () => {
           factoryBad: 0.02,
           ratedCycles: 5,
           eraseFailFrom: 0,
-          eraseFailTo: 8,
+          eraseFailTo: 20,
           programFailShare: 1,
         };
         const { geometry } = drive.nand;
-        const nand = { ...drive.nand, geometry: { ...geometry, blocksPerPlane: 16 }, reliability };
+        const nand = { ...drive.nand, geometry: { ...geometry, blocksPerPlane: 20 }, reliability };
         const config = { ...drive, nand, scheduler: { ...drive.scheduler, kind } };
         let failures = 0;
-        for (let seed = 1; seed <= (full ? 15 : 1); seed++) failures += run(config, seed, 1500).failures;
+        for (let seed = 1; seed <= (full ? 15 : 3); seed++) failures += run(config, seed, 1500).failures;
         expect(failures).toBeGreaterThan(0);
       });
     }

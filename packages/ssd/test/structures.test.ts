@@ -96,6 +96,7 @@ describe('the write buffer as a data structure', () => {
             buffer.issue(pick.entry);
             pick.state = EntryState.issued;
           } else {
+            buffer.doom(pick.entry);
             buffer.dropFilling(pick.entry);
             pick.state = EntryState.dropped;
             pick.found = false;
