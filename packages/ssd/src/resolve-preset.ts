@@ -10,6 +10,8 @@ const WANTED_BLOCKS = 256;
 const LEAST_BLOCKS = 16;
 /** Allocation blocks are not made smaller than this: write amplification depends little on their size above it. */
 const LEAST_SLOTS_PER_BLOCK = 64;
+/** Smaller blocks would lose a good part of what collection gains to the padding of one program unit. */
+const LEAST_UNITS_PER_BLOCK = 8;
 
 /** How a preset is changed on the way. */
 export interface PresetOptions {
@@ -38,7 +40,7 @@ export function resolvePreset(name: string, options: PresetOptions = {}): SsdCon
  * The same drive with another capacity: parallelism and over-provisioning (unless given) stay, the number of blocks per
  * plane changes.
  * When fewer than 256 blocks per plane would be left, blocks are made smaller as well (halved, or divided by three),
- * down to 64 slots, because garbage collection needs a choice of victims and reserves whole blocks. Their erase time
+ * down to 64 slots and eight program units, because garbage collection needs a choice of victims and reserves whole blocks. Their erase time
  * shrinks in proportion, so that the share of time spent erasing stays; a single erase is shorter than the real one then.
  * @throws InputError `ERR_SSD_CAPACITY` if the capacity is no positive number or too small for the drive's parallelism.
  */
@@ -81,11 +83,13 @@ function scaleGeometry(
   const planes = geometry.channels * geometry.ways * geometry.dies * geometry.planes;
   const pagesPerPlane = Math.ceil((capacityBytes * (1 + spare)) / geometry.pageBytes / planes);
   const slotsPerRow = (geometry.pageBytes / geometry.slotBytes) * planesPerBlock;
+  const unitSlots = slotsPerRow * (geometry.programUnit === 'wordline' ? geometry.cellBits : 1);
+  const leastSlots = Math.max(LEAST_SLOTS_PER_BLOCK, LEAST_UNITS_PER_BLOCK * unitSlots);
   let pagesPerBlock = geometry.pagesPerBlock;
   for (;;) {
     if (Math.floor(pagesPerPlane / pagesPerBlock) >= WANTED_BLOCKS) break;
     const smaller = shrink(geometry, pagesPerBlock);
-    if (smaller * slotsPerRow < LEAST_SLOTS_PER_BLOCK) break;
+    if (smaller * slotsPerRow < leastSlots) break;
     pagesPerBlock = smaller;
   }
   const blocksPerPlane = Math.ceil(pagesPerPlane / pagesPerBlock);

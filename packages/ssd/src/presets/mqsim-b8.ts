@@ -53,7 +53,8 @@ export const mqsimB8: SsdConfig = {
       eraseNs: 3_800_000,
       channelBytesPerSec: 333_000_000,
     },
-    features: defaultFeatures,
+    // MQSim knows no loss of paired pages; with it, every flush would pad.
+    features: { ...defaultFeatures, pairedLost: 0 },
     reliability: null,
   },
   ftl: { domain: 'unit', victim: 'greedy' },
