@@ -29,12 +29,12 @@ export const smallNand: NandConfig = {
 };
 
 /** Several slots per page, both planes of a die together: program units of eight slots. */
-export const wideNand: NandConfig = {
+const wideNand: NandConfig = {
   ...smallNand,
   geometry: { ...smallNand.geometry, pageBytes: 16_384 },
 };
 
-export const smallBuffer: BufferConfig = {
+const smallBuffer: BufferConfig = {
   slots: 24,
   earlyCompletion: true,
   drain: 'eager',
@@ -92,16 +92,16 @@ export const wideDrive: SsdConfig = {
   buffer: { ...smallBuffer, slots: 80 },
 };
 
-export const throughDrive: SsdConfig = {
+const throughDrive: SsdConfig = {
   ...wideDrive,
   name: 'write-through',
   buffer: { ...smallBuffer, slots: 80, earlyCompletion: false },
 };
 
-export const wideUnbufferedDrive: SsdConfig = { ...wideDrive, name: 'wide-unbuffered', buffer: null };
+const wideUnbufferedDrive: SsdConfig = { ...wideDrive, name: 'wide-unbuffered', buffer: null };
 
 /** Blocks as large as slots, nothing in the controller costs time, no link: as much as possible happens at once. */
-export const instantHostDrive: SsdConfig = {
+const instantHostDrive: SsdConfig = {
   ...bufferedDrive,
   name: 'instant-host',
   blockBytes: 4096,

@@ -32,7 +32,7 @@ export interface TrafficMix {
   readonly preflush: number;
 }
 
-export const everything: TrafficMix = {
+const everything: TrafficMix = {
   read: 0.3,
   write: 0.5,
   flush: 0.05,
