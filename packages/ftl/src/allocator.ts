@@ -101,7 +101,12 @@ export class Allocator {
 
   private hasRoom(f: number, domain: number): boolean {
     const { frontiers, table, options } = this;
-    if (frontiers.block[f] >= 0) return true;
+    if (frontiers.block[f] >= 0) {
+      if (options.placement === 'separate' || table.freeCount[domain] >= options.gcHard) return true;
+      // Collection needs the room of the shared frontier before the host does.
+      this.room.makeRoom(domain);
+      if (frontiers.block[f] >= 0) return true;
+    }
     if (table.freeCount[domain] <= options.gcHard) {
       this.room.makeRoom(domain);
       if (frontiers.block[f] >= 0) return true;
@@ -116,7 +121,7 @@ export class Allocator {
     const { frontiers, table, options, layout } = this;
     const f = this.moveTarget(domain, block, reason);
     if (frontiers.block[f] >= 0) return f;
-    if (table.freeCount[domain] === 0) return -1;
+    if (table.freeCount[domain] === 0) return this.anyOpen(domain);
     const cold = reason === MoveReason.wearLevelling && f % layout.total === layout.wear;
     frontiers.open(
       f,
@@ -126,7 +131,14 @@ export class Allocator {
     return f;
   }
 
-  /** The same without opening it. */
+  /** An open frontier of the domain, whatever it is meant for; −1 if there is none. */
+  private anyOpen(domain: number): number {
+    const first = domain * this.layout.total;
+    for (let f = first; f < first + this.layout.total; f++) if (this.frontiers.block[f] >= 0) return f;
+    return -1;
+  }
+
+  /** The frontier that `moveFrontier` prefers, open or not. */
   moveTarget(domain: number, block: number, reason: number): number {
     const { frontiers, table, options, layout } = this;
     const first = domain * layout.total;

@@ -62,6 +62,8 @@ export class BlockTable {
   readonly stream: Uint8Array;
   /** Free blocks per domain. */
   readonly freeCount: Int32Array;
+  /** Slots of the free blocks per domain. */
+  readonly freeSlots: Float64Array;
   /** Host slots written so far: the clock for ages. */
   clock = 0;
   /** Blocks closed so far; the largest `closedSeq`. */
@@ -94,6 +96,7 @@ export class BlockTable {
     this.eraseCount = new Int32Array(this.blocks);
     this.stream = new Uint8Array(this.blocks);
     this.freeCount = new Int32Array(this.domains);
+    this.freeSlots = new Float64Array(this.domains);
     this.next = new Int32Array(this.blocks).fill(-1);
     this.previous = new Int32Array(this.blocks).fill(-1);
     this.head = new Int32Array(this.domains).fill(-1);
@@ -121,6 +124,7 @@ export class BlockTable {
     this.head.fill(-1);
     this.tail.fill(-1);
     this.freeCount.fill(0);
+    this.freeSlots.fill(0);
     this.valid.fill(0);
     this.state.fill(BlockState.open);
     for (let block = 0; block < this.blocks; block++) {
@@ -167,6 +171,7 @@ export class BlockTable {
     if (before < 0) this.tail[domain] = block;
     else this.previous[before] = block;
     this.freeCount[domain]++;
+    this.freeSlots[domain] += this.capacity[block];
   }
 
   /** The free block that `take` would hand out, or −1. */
@@ -227,5 +232,6 @@ export class BlockTable {
     if (after < 0) this.tail[domain] = before;
     else previous[after] = before;
     this.freeCount[domain]--;
+    this.freeSlots[domain] -= this.capacity[block];
   }
 }

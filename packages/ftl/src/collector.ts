@@ -240,7 +240,7 @@ export class Collector {
   private fits(domain: number, block: number, reason: number): boolean {
     const { table, frontiers, owner } = this.parts;
     const need = table.valid[block] + frontiers.mostPadding + owner.trimReserve(block);
-    const free = table.freeCount[domain] * table.slotsPerBlock;
+    const free = table.freeSlots[domain];
     return need <= free || need <= free + frontiers.roomLeft(owner.moveTarget(domain, block, reason));
   }
 
@@ -248,7 +248,7 @@ export class Collector {
   private mayFit(domain: number, block: number): boolean {
     const { table, frontiers, eraser, owner } = this.parts;
     if (eraser.erasing[domain] > 0) return false;
-    const free = table.freeCount[domain] * table.slotsPerBlock;
+    const free = table.freeSlots[domain];
     return table.valid[block] < free + frontiers.roomLeft(owner.moveTarget(domain, block, MoveReason.gc));
   }
 

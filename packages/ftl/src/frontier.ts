@@ -146,22 +146,18 @@ export class Frontiers {
     this.openings++;
     const from = block * table.members;
     for (let i = 0; i < table.width[block]; i++) this.array.openSeq[table.memberBlock[from + i]] = this.openings;
-    this.block[f] = block;
-    this.fill[f] = 0;
-    this.base[f] = table.memberBlock[from] * table.slotsPerMember;
-    this.row[f] = 0;
-    this.unitStart[f] = 0;
-    if (!this.simple) this.beginUnit(f, block);
+    this.resume(f, block, 0);
     if (this.probe !== null) this.probe.opened(block, k);
   }
 
-  /**
-   * Frontier `f`, which has just opened its block, goes on behind `rows` complete rows of pages that somebody else has
-   * filled in: preconditioning.
-   */
-  skipRows(f: number, rows: number): void {
+  /** Frontier `f` goes on in an open block behind `rows` complete rows of pages. */
+  resume(f: number, block: number, rows: number): void {
+    this.block[f] = block;
+    this.fill[f] = this.simple ? rows : 0;
+    this.base[f] = this.table.memberBlock[block * this.table.members] * this.table.slotsPerMember;
     this.row[f] = rows;
-    if (this.simple) this.fill[f] = rows;
+    this.unitStart[f] = 0;
+    if (!this.simple) this.beginUnit(f, block);
   }
 
   /** Slots that fit into the frontier's program unit before it is issued. */
@@ -406,6 +402,11 @@ export class Frontiers {
     const page = this.row[f] * this.programPages + (index - plane) / planes;
     const physical = table.memberBlock[this.block[f] * table.members + this.unitStart[f] + plane];
     return (physical * this.pagesPerBlock + page) * slotsPerPage + slot;
+  }
+
+  /** True if pages of this part can be lost to a later program. */
+  get hasPairedPages(): boolean {
+    return this.risks !== null;
   }
 
   /** True if a power cut in a later program of the block could destroy data of it. */

@@ -185,7 +185,7 @@ class SteadyState {
     const rows = array.geometry.pagesPerBlock / array.geometry.programPages;
     const filled = Math.floor(((domain + 0.5) / table.domains) * rows);
     if (filled === 0) return;
-    frontiers.skipRows(f, filled);
+    frontiers.resume(f, block, filled);
     const pages = filled * array.geometry.programPages;
     for (let i = 0; i < table.width[block]; i++) {
       const physical = table.memberBlock[block * table.members + i];

@@ -1,11 +1,12 @@
-import { type NandArray, NandStatus, PADDING_LPN } from '@flashstack/nand-device';
+import { type NandArray, NandClass, NandStatus, PADDING_LPN } from '@flashstack/nand-device';
 import { BlockState, type BlockTable } from './block-table.js';
 import type { Collector } from './collector.js';
 import type { BlockEraser } from './eraser.js';
 import { FtlError } from './errors.js';
 import type { Frontiers } from './frontier.js';
+import type { FrontierLayout } from './frontier-layout.js';
 import { SlotFlag, UNMAPPED } from './slot-contents.js';
-import { MoveReason } from './stats.js';
+import { type FtlStats, MoveReason } from './stats.js';
 import type { TrimMap } from './trim-map.js';
 import type { Upkeep } from './upkeep.js';
 import type { VictimPolicy } from './victims/policy.js';
@@ -33,6 +34,8 @@ export interface RecoveryTarget {
   readonly trimMap: TrimMap;
   readonly victimPolicy: VictimPolicy;
   readonly upkeep: Upkeep;
+  readonly layout: FrontierLayout;
+  readonly stats: FtlStats;
   readonly logicalSlots: number;
 }
 
@@ -135,10 +138,12 @@ class Scan {
   settleBlocks(report: RecoveryReport): void {
     const { array, table, eraser, victimPolicy } = this.ftl;
     const closing: number[] = [];
+    const reopened = this.reopen();
     for (let block = 0; block < table.blocks; block++) {
       if (table.state[block] === BlockState.bad) continue;
       table.openedAt[block] = table.clock;
       table.lastInvalid[block] = table.clock;
+      if (reopened.has(block)) continue;
       if (table.valid[block] > 0) closing.push(block);
       else if (this.isErased(block)) table.release(block);
       else {
@@ -153,6 +158,73 @@ class Scan {
       victimPolicy.closed(block);
     }
     this.moveWeakData();
+  }
+
+  /**
+   * Blocks that go on as frontiers: the partly written ones of each domain that has no empty block, emptiest first, since
+   * collection needs room to begin with. Elsewhere, and on parts where later programs endanger earlier pages, partly
+   * written blocks are closed as they are.
+   */
+  private reopen(): Set<number> {
+    const { table, frontiers, layout, array } = this.ftl;
+    const reopened = new Set<number>();
+    if (frontiers.hasPairedPages) return reopened;
+    for (let domain = 0; domain < table.domains; domain++) {
+      if (this.hasEmptyBlock(domain)) continue;
+      const partly: number[] = [];
+      for (let block = domain * table.blocksPerDomain; block < (domain + 1) * table.blocksPerDomain; block++) {
+        if (this.writtenPages(block) < array.geometry.pagesPerBlock) partly.push(block);
+      }
+      partly.sort((a, b) => this.writtenPages(a) - this.writtenPages(b) || a - b);
+      // Relocated data needs the largest room; the other frontiers follow in a circle.
+      let k = layout.gc;
+      for (const block of partly.slice(0, layout.total)) {
+        if (!this.level(block)) continue;
+        const rows = this.writtenPages(block) / array.geometry.programPages;
+        frontiers.resume(domain * layout.total + k, block, rows);
+        reopened.add(block);
+        k = (k + 1) % layout.total;
+      }
+    }
+    return reopened;
+  }
+
+  /** Pages of the member that is written furthest; all pages for a bad block. */
+  private writtenPages(block: number): number {
+    const { array, table } = this.ftl;
+    if (table.state[block] === BlockState.bad) return array.geometry.pagesPerBlock;
+    let most = 0;
+    for (let i = 0; i < table.width[block]; i++) {
+      most = Math.max(most, array.nextPage[table.memberBlock[block * table.members + i]]);
+    }
+    return most;
+  }
+
+  /** Pads members until all are written equally far; false if a program fails. */
+  private level(block: number): boolean {
+    const { array, table, frontiers, stats } = this.ftl;
+    const { geometry } = array;
+    const target = this.writtenPages(block);
+    for (let i = 0; i < table.width[block]; i++) {
+      const physical = table.memberBlock[block * table.members + i];
+      while (array.nextPage[physical] < target) {
+        const ppn = geometry.ppn(physical, array.nextPage[physical]);
+        const slots = geometry.programPages * geometry.slotsPerPage;
+        for (let slot = 0; slot < slots; slot++) {
+          const psn = ppn * geometry.slotsPerPage + slot;
+          array.lpn[psn] = PADDING_LPN;
+          array.origin[psn] = 0;
+          frontiers.contents?.pad(psn);
+        }
+        stats.padding += slots;
+        stats.programmed += slots;
+        const token = frontiers.scheduler.program(ppn, NandClass.gcWrite, 0);
+        const failed = frontiers.scheduler.status[token] !== NandStatus.ok;
+        frontiers.scheduler.drop(token);
+        if (failed) return false;
+      }
+    }
+    return true;
   }
 
   /** Blocks with a page that was torn but can be read are emptied soon. */

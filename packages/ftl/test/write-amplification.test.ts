@@ -63,10 +63,10 @@ describe('closed forms of uniform random writes', () => {
     );
   });
 
-  test.each(alphas)('random within 1 percent at alpha %d', (alpha) => {
-    expect(Math.abs(measure(alpha, { victim: 'random' }, uniform) / randomWriteAmplification(alpha) - 1)).toBeLessThan(
-      0.01,
-    );
+  // Random victims differ so much that it takes many of them to know their mean within 1 %.
+  test.each(alphas)('random within 1 percent (3 in the short run) at alpha %d', (alpha) => {
+    const found = measure(alpha, { victim: 'random' }, uniform, full ? 30 : 4);
+    expect(Math.abs(found / randomWriteAmplification(alpha) - 1)).toBeLessThan(full ? 0.01 : 0.03);
   });
 });
 
