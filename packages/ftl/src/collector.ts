@@ -119,6 +119,7 @@ export class Collector {
 
   /** Empties `block` for another reason than garbage collection, as soon as its domain has no other victim. */
   require(block: number, reason: number): void {
+    if (this.urgent.includes(block)) return;
     this.urgent.push(block);
     this.urgentReason.push(reason);
   }
@@ -260,7 +261,8 @@ export class Collector {
       const reason = this.urgentReason[i];
       // It may have been collected meanwhile.
       const gone = table.state[block] !== BlockState.closed;
-      const spare = reason === MoveReason.retirement || table.freeCount[domain] > options.gcHard;
+      // Each move that fits gives its block back, so it may begin with the space that is kept for collection.
+      const spare = reason === MoveReason.retirement || table.freeCount[domain] >= options.gcHard;
       if (!gone && (!spare || !this.fits(domain, block, reason))) continue;
       this.urgent.splice(i, 1);
       this.urgentReason.splice(i, 1);
