@@ -22,8 +22,8 @@ export class Placement {
   /** End of the last program placed so far: everything issued is durable then. */
   readonly lastProgramNs: Float64Array = new Float64Array(1);
   /** Arguments of `waited` and `changes`: doubles that cross a call would be boxed. */
-  private readonly wait: Float64Array = new Float64Array(2);
-  private readonly span: Float64Array = new Float64Array(3);
+  readonly wait: Float64Array = new Float64Array(2);
+  readonly span: Float64Array = new Float64Array(3);
   private readonly tokens: Transactions;
   private readonly durations: DurationTable;
   private readonly nand: NandArray;

@@ -301,7 +301,7 @@ export abstract class TransactionScheduler implements NandScheduler {
   }
 
   /** @throws NandRuleError `read-unfinished` if the page's program has not ended and the read does not wait for it. */
-  private checkFinished(ppn: number): void {
+  protected checkFinished(ppn: number): void {
     const { array } = this;
     const block = array.geometry.blockOf(ppn);
     if (array.busyUntilNs[block] > this.simulator.now && this.isProgramming(ppn)) throw array.rules.unfinished(ppn);

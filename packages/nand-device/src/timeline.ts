@@ -6,6 +6,8 @@ import type { InFlight } from './in-flight.js';
 import type { PhaseTrace } from './phase-trace.js';
 import { Placement } from './placement.js';
 import { cutPower, type PowerCut } from './power-cut.js';
+import { QuickPlacement } from './quick-placement.js';
+import { popcount } from './reliability.js';
 import { TransactionScheduler } from './scheduler.js';
 import { OpKind } from './transactions.js';
 
@@ -22,6 +24,8 @@ export interface TimelineOptions {
 export class TimelineScheduler extends TransactionScheduler {
   protected readonly placement: Placement;
   private readonly flight: InFlight;
+  /** Null unless the part is plain; see `isQuick`. */
+  private readonly quick: QuickPlacement | null;
   /** Per block: when everything that supersedes its data is durable. */
   private readonly guardedUntilNs: Float64Array;
 
@@ -30,6 +34,9 @@ export class TimelineScheduler extends TransactionScheduler {
     this.placement = new Placement(array, this.tokens, this.durations, simulator, options.reservations ?? 16, true);
     this.flight = this.placement.flight as InFlight;
     this.guardedUntilNs = new Float64Array(array.geometry.blocks);
+    this.quick = QuickPlacement.fits(array)
+      ? new QuickPlacement(array, this.tokens, this.durations, this.placement)
+      : null;
   }
 
   /** Who is told of every booking, or null. */
@@ -49,6 +56,33 @@ export class TimelineScheduler extends TransactionScheduler {
   /** ns for which each channel has been booked, also in the future. */
   get channelBusyNs(): Float64Array {
     return this.placement.bus.busyNs;
+  }
+
+  override read(ppn: number, slotMask: number, cls: number, after: Token): Token {
+    const { quick } = this;
+    if (quick === null || this.isWatched) return super.read(ppn, slotMask, cls, after);
+    const { array, tokens, durations } = this;
+    tokens.check(after);
+    if (after === 0) this.checkFinished(ppn);
+    const status = array.read(ppn, slotMask);
+    const block = array.geometry.blockOf(ppn);
+    const token = this.openReady(status, after);
+    const page = ppn - block * array.geometry.pagesPerBlock;
+    quick.read(token, block, durations.readOfPage[page], durations.readTransfer[popcount(slotMask)], cls);
+    this.counts.reads[cls]++;
+    return token;
+  }
+
+  override program(ppn: number, cls: number, after: Token): Token {
+    const { quick } = this;
+    if (quick === null || this.isWatched) return super.program(ppn, cls, after);
+    const { array, tokens } = this;
+    tokens.check(after);
+    const status = array.program(ppn);
+    const token = this.openReady(status, after);
+    quick.program(token, ppn, array.geometry.blockOf(ppn), array.undoState[0], cls);
+    this.counts.programs[cls]++;
+    return token;
   }
 
   /** The one that is done later; its status becomes the worse of the two. */
@@ -144,6 +178,25 @@ export class TimelineScheduler extends TransactionScheduler {
       for (let page = tokens.mate[token]; page !== 0; page = tokens.mate[page]) tokens.readyNs[page] = ready;
     }
     this.placement.place(token);
+  }
+
+  /** Somebody wants to see every phase or transaction. */
+  private get isWatched(): boolean {
+    return this.placement.times.trace !== null || this.probe !== null;
+  }
+
+  /** A token whose `readyNs` follows from `after`, which is used up. */
+  private openReady(status: number, after: Token): Token {
+    const { tokens } = this;
+    let ready = this.simulator.now;
+    if (after !== 0) {
+      if (tokens.doneNs[after] > ready) ready = tokens.doneNs[after];
+      tokens.release(after);
+    }
+    const token = tokens.open();
+    tokens.status[token] = status;
+    tokens.readyNs[token] = ready;
+    return token;
   }
 
   /** A token that is done now, for `then(0, …)`. */

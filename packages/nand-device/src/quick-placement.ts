@@ -1,0 +1,147 @@
+import type { NandArray } from './array.js';
+import { NAND_PHASES, NandPhase, type Token } from './contract.js';
+import type { DurationTable } from './durations.js';
+import { FlightKind, type InFlight } from './in-flight.js';
+import { gcClasses } from './phase-trace.js';
+import type { Placement } from './placement.js';
+import type { Transactions } from './transactions.js';
+
+const { dieWait, gcWait, busWait, array: ARRAY, transfer } = NandPhase;
+
+/**
+ * The two commands that make up nearly all of a run, a read and a program of one page on a plain part, placed without
+ * describing them as transactions first: half the work of `Placement`, by the same rules. A plain part has no cache
+ * registers, independent plane reads, status polls or word-line programs, and no model of faults.
+ */
+export class QuickPlacement {
+  private readonly nand: NandArray;
+  private readonly tokens: Transactions;
+  private readonly durations: DurationTable;
+  private readonly placement: Placement;
+  private readonly flight: InFlight;
+  private readonly wait: Float64Array;
+  private readonly span: Float64Array;
+  private readonly dieOfBlock: Int32Array | Uint16Array | Uint8Array;
+  private readonly channelOfDie: Int32Array;
+
+  constructor(nand: NandArray, tokens: Transactions, durations: DurationTable, placement: Placement) {
+    this.nand = nand;
+    this.tokens = tokens;
+    this.durations = durations;
+    this.placement = placement;
+    this.flight = placement.flight as InFlight;
+    this.wait = placement.wait;
+    this.span = placement.span;
+    this.dieOfBlock = nand.geometry.dieOfBlock;
+    this.channelOfDie = nand.geometry.channelOfDie;
+  }
+
+  /** True if these rules are all that the part needs. */
+  static fits(nand: NandArray): boolean {
+    const { features, timing } = nand.config;
+    return (
+      nand.reliability === null &&
+      !features.cacheRegister &&
+      !features.independentPlaneReads &&
+      timing.statusNs === 0 &&
+      nand.geometry.programPages === 1
+    );
+  }
+
+  /** Places a read of `bytesNs` on the bus; `token` has its status and `readyNs`. */
+  read(token: Token, block: number, arrayNs: number, transferNs: number, cls: number): void {
+    const { placement, tokens, span } = this;
+    const { bus, times } = placement;
+    const { io } = bus;
+    const die = this.dieOfBlock[block];
+    const channel = this.channelOfDie[die];
+    const { commandNs } = this.durations;
+    const isGc = gcClasses[cls];
+    const ready = tokens.readyNs[token];
+    const from = Math.max(ready, times.dieFreeNs[die]);
+    const gcNs = from > ready && isGc === 0 ? this.gcShare(die, ready, from) : 0;
+    io[0] = from;
+    io[1] = commandNs;
+    bus.reserve(channel);
+    const start = io[2];
+    const arrayEnd = start + commandNs + arrayNs;
+    io[0] = arrayEnd;
+    io[1] = transferNs;
+    bus.reserve(channel);
+    const sent = io[2];
+    const done = sent + transferNs;
+    this.settle(
+      token,
+      from - ready - gcNs,
+      gcNs,
+      start - from + (sent - arrayEnd),
+      arrayNs,
+      commandNs + transferNs,
+      done,
+    );
+    times.dieFreeNs[die] = done;
+    times.dieBusyNs[die] += done - start;
+    if (isGc === 0) return;
+    span[0] = start;
+    span[1] = start;
+    span[2] = done;
+    this.flight.append(die, FlightKind.read, 0, 0, 1);
+  }
+
+  /** Places a program of page `ppn`; `undo` is what a power cut would restore. */
+  program(token: Token, ppn: number, block: number, undo: number, cls: number): void {
+    const { placement, tokens, span, durations } = this;
+    const { bus, times } = placement;
+    const { io } = bus;
+    const die = this.dieOfBlock[block];
+    const onBusNs = durations.commandNs + durations.programTransferNs;
+    const arrayNs = durations.programNs(ppn);
+    const isGc = gcClasses[cls];
+    const ready = tokens.readyNs[token];
+    const from = Math.max(ready, times.dieFreeNs[die]);
+    const gcNs = from > ready && isGc === 0 ? this.gcShare(die, ready, from) : 0;
+    io[0] = from;
+    io[1] = onBusNs;
+    bus.reserve(this.channelOfDie[die]);
+    const start = io[2];
+    const arrayStart = start + onBusNs;
+    const done = arrayStart + arrayNs;
+    this.settle(token, from - ready - gcNs, gcNs, start - from, arrayNs, onBusNs, done);
+    times.dieFreeNs[die] = done;
+    times.dieBusyNs[die] += done - start;
+    if (done > placement.lastProgramNs[0]) placement.lastProgramNs[0] = done;
+    span[0] = start;
+    span[1] = arrayStart;
+    span[2] = done;
+    this.flight.append(die, FlightKind.program, ppn, undo, isGc);
+    this.nand.busyUntilNs[block] = done;
+  }
+
+  private settle(
+    token: Token,
+    dieNs: number,
+    gcNs: number,
+    busNs: number,
+    arrayNs: number,
+    transferNs: number,
+    doneNs: number,
+  ): void {
+    const { phasesNs } = this.tokens;
+    const phase = token * NAND_PHASES;
+    phasesNs[phase + dieWait] = dieNs;
+    phasesNs[phase + gcWait] = gcNs;
+    phasesNs[phase + busWait] = busNs;
+    phasesNs[phase + ARRAY] = arrayNs;
+    phasesNs[phase + transfer] = transferNs;
+    this.tokens.doneNs[token] = doneNs;
+  }
+
+  /** The part of a wait for the die that is behind garbage collection, ns. */
+  private gcShare(die: number, fromNs: number, untilNs: number): number {
+    const { wait } = this;
+    wait[0] = fromNs;
+    wait[1] = untilNs;
+    this.flight.gcBetween(die);
+    return wait[0];
+  }
+}
