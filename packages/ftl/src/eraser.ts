@@ -176,7 +176,11 @@ export class BlockEraser {
     table.eraseCount[block]++;
     for (let i = 0; i < table.width[block]; i++) {
       const physical = table.memberBlock[from + i];
-      if (this.failing.has(physical)) continue;
+      if (this.failing.has(physical)) {
+        // Recovery does not read what is retired: like an erase, that waits until the newer versions are durable.
+        all = scheduler.join(all, scheduler.fence());
+        continue;
+      }
       // Programs in flight that supersede data of the block guard it; what makes its trims durable is behind a fence.
       const after = owner.hasTrims(block) ? scheduler.fence() : 0;
       const token = scheduler.erase(physical, NandClass.gcErase, after);
@@ -185,7 +189,7 @@ export class BlockEraser {
         stats.eraseFailures++;
         this.failing.add(physical);
       }
-      all = all === 0 ? token : scheduler.join(all, token);
+      all = scheduler.join(all, token);
     }
     this.inFlightTotal++;
     scheduler.then(all, owner.completions, (block << 3) | Done.erase);

@@ -9,6 +9,7 @@ import {
 import { BlockState, type BlockTable, type FreeOrder } from './block-table.js';
 import { Done, type FrontierParts } from './frontier-parts.js';
 import { mostPadding, PairedPageRisks } from './paired-risk.js';
+import { PendingUnits } from './pending-units.js';
 import type { FtlProbe } from './probe.js';
 import { reprogram } from './reprogram.js';
 import { FROM_HOST, SlotContents, UNMAPPED } from './slot-contents.js';
@@ -75,10 +76,7 @@ export class Frontiers {
   private readonly unitStart: Int32Array;
   private readonly unitPlanes: Int32Array;
   private readonly after: Int32Array;
-  private readonly cls: Uint8Array;
-  private readonly unitJob: Int32Array;
-  private readonly unitOld: Int32Array;
-  private readonly unitPsn: Int32Array;
+  private readonly units: PendingUnits;
   private readonly ppns: Int32Array;
   private readonly risks: PairedPageRisks | null;
   readonly records: UnitRecords;
@@ -120,10 +118,7 @@ export class Frontiers {
     this.unitPlanes = new Int32Array(count);
     this.unitSlots = new Int32Array(count).fill(1);
     this.after = new Int32Array(count);
-    this.cls = new Uint8Array(count);
-    this.unitJob = new Int32Array(count * this.fullUnit);
-    this.unitOld = new Int32Array(count * this.fullUnit);
-    this.unitPsn = new Int32Array(count * this.fullUnit);
+    this.units = new PendingUnits(this.simple ? 0 : count, this.fullUnit);
     this.ppns = new Int32Array(g.planes);
     this.records = new UnitRecords(this.fullUnit);
   }
@@ -269,8 +264,7 @@ export class Frontiers {
   }
 
   private programSlot(f: number, psn: number, from: number, job: number, after: Token, older: number): void {
-    const cls = from >= 0 ? NandClass.gcWrite : from === FROM_HOST ? NandClass.userWrite : NandClass.mappingWrite;
-    this.finishSlot(f, psn, job, this.scheduler.program(psn, cls, after), older);
+    this.finishSlot(f, psn, job, this.scheduler.program(psn, programClass(from), after), older);
   }
 
   private finishSlot(f: number, psn: number, job: number, token: Token, older: number): void {
@@ -288,13 +282,8 @@ export class Frontiers {
   }
 
   private collect(f: number, psn: number, from: number, job: number, after: Token, older: number): void {
-    const at = f * this.fullUnit + this.fill[f];
-    const cls = from >= 0 ? NandClass.gcWrite : from === FROM_HOST ? NandClass.userWrite : NandClass.mappingWrite;
-    if (this.fill[f] === 0 || cls < this.cls[f]) this.cls[f] = cls;
-    this.unitPsn[at] = psn;
-    this.unitJob[at] = job;
     if (older >= 0) this.heldBy[this.blockOf(older)]++;
-    this.unitOld[at] = older;
+    this.units.add(f, this.fill[f], psn, job, older, programClass(from));
     if (after !== 0) this.after[f] = this.after[f] === 0 ? after : this.scheduler.join(this.after[f], after);
     this.pending++;
     if (++this.fill[f] === this.unitSlots[f]) this.issue(f);
@@ -314,20 +303,14 @@ export class Frontiers {
     this.stats.programmed += count;
     const token =
       planes === 1
-        ? scheduler.program(ppns[0], this.cls[f], after)
-        : scheduler.programPlanes(ppns, planes, this.cls[f], after);
+        ? scheduler.program(ppns[0], this.units.cls[f], after)
+        : scheduler.programPlanes(ppns, planes, this.units.cls[f], after);
     if (this.faulty && scheduler.status[token] === NandStatus.programFailed) {
-      const at = f * this.fullUnit;
-      const unit = {
-        psns: this.unitPsn.slice(at, at + count),
-        jobs: this.unitJob.slice(at, at + count),
-        older: this.unitOld.slice(at, at + count),
-      };
-      reprogram(this, this.parts, f, token, unit, ppns.slice(0, planes));
+      reprogram(this, this.parts, f, token, this.units.failed(f, count), ppns.slice(0, planes));
       return;
     }
     this.guardUnit(f, count, token);
-    const record = this.records.collect(this.unitJob, f * this.fullUnit, count);
+    const record = this.records.collect(this.units.job, f * this.fullUnit, count);
     if (record >= 0) scheduler.then(token, this.parts.owner.completions, (record << 3) | Done.unit);
     else if (this.keepToken && this.keptToken === 0) this.keptToken = token;
     else scheduler.drop(token);
@@ -339,7 +322,7 @@ export class Frontiers {
   private guardUnit(f: number, count: number, token: Token): void {
     const from = f * this.fullUnit;
     for (let i = 0; i < count; i++) {
-      const older = this.unitOld[from + i];
+      const older = this.units.older[from + i];
       if (older >= 0) this.scheduler.guard(this.physicalOf(older), token);
     }
   }
@@ -348,9 +331,9 @@ export class Frontiers {
   private settleUnit(f: number, count: number, page: number): void {
     const from = f * this.fullUnit;
     for (let i = 0; i < count; i++) {
-      const older = this.unitOld[from + i];
+      const older = this.units.older[from + i];
       const held = older >= 0 ? this.blockOf(older) : -1;
-      if (this.risks !== null && this.lpnOf[this.unitPsn[from + i]] !== PADDING_LPN)
+      if (this.risks !== null && this.lpnOf[this.units.psn[from + i]] !== PADDING_LPN)
         this.risks.add(f, page, held, this);
       else if (held >= 0) this.unhold(held);
     }
@@ -418,9 +401,15 @@ export class Frontiers {
   holds(f: number, block: number): boolean {
     const from = f * this.fullUnit;
     for (let i = 0; i < this.fill[f]; i++) {
-      const older = this.unitOld[from + i];
+      const older = this.units.older[from + i];
       if (older >= 0 && this.blockOf(older) === block) return true;
     }
     return this.risks !== null && this.risks.holds(f, block);
   }
+}
+
+/** Priority class of the program of a slot that comes from there. */
+function programClass(from: number): number {
+  if (from >= 0) return NandClass.gcWrite;
+  return from === FROM_HOST ? NandClass.userWrite : NandClass.mappingWrite;
 }

@@ -64,7 +64,7 @@ describe('closed forms of uniform random writes', () => {
   });
 
   // Random victims differ so much that it takes many of them to know their mean within 1 %.
-  test.each(alphas)('random within 1 percent (3 in the short run) at alpha %d', (alpha) => {
+  test.each([1.15, 1.25, 1.4, 1.6, 2])('random within 1 percent (3 in the short run) at alpha %d', (alpha) => {
     const found = measure(alpha, { victim: 'random' }, uniform, full ? 30 : 4);
     expect(Math.abs(found / randomWriteAmplification(alpha) - 1)).toBeLessThan(full ? 0.01 : 0.03);
   });
