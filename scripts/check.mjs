@@ -25,7 +25,7 @@ const env = {
   ...process.env,
   TURBO_TELEMETRY_DISABLED: '1',
   DO_NOT_TRACK: '1',
-  ...(long ? { FLASHSTACK_LONG: '1' } : {}),
+  ...(long ? { CI: process.env.CI ?? 'true', FLASHSTACK_LONG: '1' } : {}),
 };
 const profile = long ? 'long' : process.env.CI ? 'CI' : 'local';
 mkdirSync(`${root}out`, { recursive: true });

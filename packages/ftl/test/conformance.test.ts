@@ -1,14 +1,14 @@
 import { describe, test } from 'vitest';
 import { ftlConformance } from '../src/conformance/index.js';
 import { type Engine, subject } from './subjects.js';
-import { full } from './support.js';
+import { depth, full } from './support.js';
 
 // The two event schedulers share the seeds between them.
 const seeds: readonly (readonly [Engine, number, number])[] = [
-  ['instant', 1, full ? 1000 : 50],
-  ['timeline', 1, full ? 1000 : 50],
-  ['event-reserve', 1, full ? 500 : 25],
-  ['event-arbitrate', full ? 501 : 26, full ? 500 : 25],
+  ['instant', 1, depth * (full ? 1000 : 50)],
+  ['timeline', 1, depth * (full ? 1000 : 50)],
+  ['event-reserve', 1, depth * (full ? 500 : 25)],
+  ['event-arbitrate', 1 + depth * (full ? 500 : 25), depth * (full ? 500 : 25)],
 ];
 
 for (const [engine, firstSeed, count] of seeds) {

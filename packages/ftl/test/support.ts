@@ -13,6 +13,8 @@ import { RandomSource } from '@flashstack/sim';
 import { type FtlClient, type FtlOptions, PageMapFtl } from '../src/index.js';
 
 export const full: boolean = process.env.CI !== undefined;
+/** The deep profile multiplies the seeds. */
+export const depth: number = process.env.FLASHSTACK_LONG === undefined ? 1 : 5;
 
 export interface Shape extends Partial<NandGeometry> {
   readonly features?: Partial<NandFeatures>;

@@ -11,7 +11,9 @@ import { arrayOf, RandomSource, Simulator, vectorConfig } from './support.js';
 import { type Issued, Workout } from './workout.js';
 
 const full = process.env.CI !== undefined;
-const SEEDS = full ? 1000 : 60;
+/** The deep profile multiplies the seeds. */
+const depth = process.env.FLASHSTACK_LONG === undefined ? 1 : 5;
+const SEEDS = depth * (full ? 1000 : 60);
 
 /** A random device: every feature that changes placement is drawn. */
 function device(seed: number) {

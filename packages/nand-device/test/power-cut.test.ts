@@ -11,7 +11,9 @@ import { arrayOf, type Changes, fill, RandomSource, Simulator, vectorConfig } fr
 import { Workout } from './workout.js';
 
 const full = process.env.CI !== undefined;
-const SEEDS = full ? 500 : 50;
+/** The deep profile multiplies the seeds. */
+const depth = process.env.FLASHSTACK_LONG === undefined ? 1 : 5;
+const SEEDS = depth * (full ? 500 : 50);
 const { userWrite, gcErase } = NandClass;
 
 const makers: [string, (array: NandArray, simulator: Simulator) => TransactionScheduler][] = [

@@ -5,7 +5,9 @@ import { drives } from './small-drives.js';
 import { Traffic } from './traffic.js';
 
 const full = process.env.CI !== undefined;
-const seeds = full ? 40 : 3;
+/** The deep profile multiplies the seeds. */
+const depth = process.env.FLASHSTACK_LONG === undefined ? 1 : 5;
+const seeds = depth * (full ? 40 : 3);
 
 /** Checks that the phases of every request are whole, not negative, and sum to its latency. */
 class PhaseCheck implements SsdProbe {

@@ -6,7 +6,9 @@ import { drives } from './small-drives.js';
 import { Traffic } from './traffic.js';
 
 const full = process.env.CI !== undefined;
-const seeds = full ? 1000 : 50;
+/** The deep profile multiplies the seeds. */
+const depth = process.env.FLASHSTACK_LONG === undefined ? 1 : 5;
+const seeds = depth * (full ? 1000 : 50);
 const cutsPerSeed = 3;
 
 /** Requests, a power cut at a random moment, recovery, a look at every block; three times over. */
