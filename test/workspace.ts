@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root: string = fileURLToPath(new URL('../', import.meta.url));
 
-export interface Manifest {
+interface Manifest {
   name: string;
   private?: boolean;
   version?: string;
