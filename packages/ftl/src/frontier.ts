@@ -105,7 +105,7 @@ export class Frontiers {
     this.fullUnit = planes * g.programPages * g.slotsPerPage;
     this.perDomain = parts.perDomain;
     const count = table.domains * parts.perDomain;
-    this.risks = PairedPageRisks.of(array, count, table.members * g.slotsPerPage);
+    this.risks = PairedPageRisks.of(array, count, table.members);
     this.mostPadding = mostPadding(array, table.members, this.fullUnit);
     this.simple = table.members === 1 && this.fullUnit === 1 && this.risks === null;
     this.l2p = new Int32Array(parts.mappedSlots).fill(UNMAPPED);
@@ -233,7 +233,6 @@ export class Frontiers {
 
   /** Frontier `f` takes no more slots although its block has room left; the block is closed. */
   abandon(f: number): void {
-    if (this.risks !== null) this.risks.release(f, Number.MAX_SAFE_INTEGER, this);
     this.closeBlock(f, this.block[f]);
   }
 
@@ -275,7 +274,7 @@ export class Frontiers {
       reprogram(this, this.parts, f, token, unit, unit.psns);
       return;
     }
-    if (older >= 0) scheduler.guard(this.physicalOf(older), token);
+    if (older >= 0) this.guard(older, token);
     if (job >= 0) scheduler.then(token, this.parts.owner.completions, (job << 3) | Done.job);
     else scheduler.drop(token);
     if (++this.fill[f] === this.table.slotsPerMember) this.closeBlock(f, this.block[f]);
@@ -305,6 +304,7 @@ export class Frontiers {
       planes === 1
         ? scheduler.program(ppns[0], this.units.cls[f], after)
         : scheduler.programPlanes(ppns, planes, this.units.cls[f], after);
+    if (this.risks !== null) this.risks.programmed(f, this.unitStart[f], page, token, this);
     if (this.faulty && scheduler.status[token] === NandStatus.programFailed) {
       reprogram(this, this.parts, f, token, this.units.failed(f, count), ppns.slice(0, planes));
       return;
@@ -323,8 +323,13 @@ export class Frontiers {
     const from = f * this.fullUnit;
     for (let i = 0; i < count; i++) {
       const older = this.units.older[from + i];
-      if (older >= 0) this.scheduler.guard(this.physicalOf(older), token);
+      if (older >= 0) this.guard(older, token);
     }
+  }
+
+  /** The block of slot `older` must not be erased before program `token` is durable. */
+  guard(older: number, token: Token): void {
+    this.scheduler.guard(this.physicalOf(older), token);
   }
 
   /** The unit is on its way: what it supersedes needs it no longer, unless a later upper page could destroy it. */
@@ -332,10 +337,9 @@ export class Frontiers {
     const from = f * this.fullUnit;
     for (let i = 0; i < count; i++) {
       const older = this.units.older[from + i];
-      const held = older >= 0 ? this.blockOf(older) : -1;
       if (this.risks !== null && this.lpnOf[this.units.psn[from + i]] !== PADDING_LPN)
-        this.risks.add(f, page, held, this);
-      else if (held >= 0) this.unhold(held);
+        this.risks.add(f, this.unitStart[f], page, older, this);
+      else if (older >= 0) this.unhold(this.blockOf(older));
     }
   }
 
@@ -345,7 +349,6 @@ export class Frontiers {
     if (this.unitStart[f] >= this.table.width[block]) {
       this.unitStart[f] = 0;
       this.row[f]++;
-      if (this.risks !== null) this.risks.release(f, this.row[f], this);
       if (this.row[f] * this.programPages >= this.pagesPerBlock) {
         this.closeBlock(f, block);
         return;
@@ -355,6 +358,7 @@ export class Frontiers {
   }
 
   private closeBlock(f: number, block: number): void {
+    if (this.risks !== null) this.risks.leave(f, this);
     this.block[f] = -1;
     this.table.close(block);
     this.policy.closed(block);
@@ -404,7 +408,7 @@ export class Frontiers {
       const older = this.units.older[from + i];
       if (older >= 0 && this.blockOf(older) === block) return true;
     }
-    return this.risks !== null && this.risks.holds(f, block);
+    return this.risks !== null && this.risks.holds(f, block, this);
   }
 }
 

@@ -1,79 +1,97 @@
-import type { NandArray } from '@flashstack/nand-device';
+import type { NandArray, Token } from '@flashstack/nand-device';
 
-/** Told when a superseded block is no longer needed by a slot at risk. */
-interface Unholder {
+/** Whose slots are at risk: it keeps blocks from being erased. */
+interface RiskOwner {
+  blockOf(psn: number): number;
+  /** The block of slot `older` must not be erased before program `token` is durable. */
+  guard(older: number, token: Token): void;
+  /** One slot less needs the superseded data in `block`. */
   unhold(block: number): void;
 }
 
 /**
  * Slots in pages that a power cut could still destroy, because an upper page of their word line has yet to be programmed
- * (paired-page loss of MLC and TLC parts). What such a slot supersedes must not be erased before the page is safe.
+ * (paired-page loss of MLC and TLC parts). What such a slot supersedes must not be erased before the page is safe: not
+ * before the last page of the word line is issued, nor while a program of the word line is in flight.
+ *
+ * A program endangers only pages of its own blocks, so the slots are listed by program unit of a row: unit `u` begins
+ * with member `u` of the frontier's block.
  */
 export class PairedPageRisks {
   /** Per page of a block: the page whose program makes it safe. */
   private readonly safeAfter: Int32Array;
-  /** Most pages between a page and the one that makes it safe. */
-  readonly distance: number;
-  private readonly size: number;
-  private readonly held: Int32Array;
+  /** Most slots at risk in one member of a block. */
+  private readonly stride: number;
+  private readonly members: number;
+  /** Slots that those at risk supersede, from `(f * members + unit) * stride` on. */
+  private readonly older: Int32Array;
   private readonly until: Int32Array;
-  private readonly head: Int32Array;
   private readonly count: Int32Array;
   /** Per frontier: last page that must be programmed before all its data is safe. */
   private readonly exposedUntil: Int32Array;
 
-  private constructor(safeAfter: Int32Array, frontiers: number, distance: number, rowSlots: number) {
-    const size = (distance + 2) * rowSlots;
+  private constructor(safeAfter: Int32Array, frontiers: number, members: number, slotsPerPage: number) {
     this.safeAfter = safeAfter;
-    this.distance = distance;
-    this.size = size;
-    this.held = new Int32Array(frontiers * size);
-    this.until = new Int32Array(frontiers * size);
-    this.head = new Int32Array(frontiers);
-    this.count = new Int32Array(frontiers);
+    this.stride = (pairingDistance(safeAfter) + 2) * slotsPerPage;
+    this.members = members;
+    this.older = new Int32Array(frontiers * members * this.stride);
+    this.until = new Int32Array(frontiers * members * this.stride);
+    this.count = new Int32Array(frontiers * members);
     this.exposedUntil = new Int32Array(frontiers).fill(-1);
   }
 
   /** Null if the part has no paired pages, programs whole word lines, or never loses a lower page. */
-  static of(array: NandArray, frontiers: number, rowSlots: number): PairedPageRisks | null {
+  static of(array: NandArray, frontiers: number, members: number): PairedPageRisks | null {
     const safeAfter = safePages(array);
-    const distance = pairingDistance(safeAfter);
-    return distance === 0 ? null : new PairedPageRisks(safeAfter, frontiers, distance, rowSlots);
+    if (pairingDistance(safeAfter) === 0) return null;
+    return new PairedPageRisks(safeAfter, frontiers, members, array.geometry.slotsPerPage);
   }
 
-  /** A slot with data was programmed in `page`; `held`: the block it supersedes data of, or −1. */
-  add(f: number, page: number, held: number, owner: Unholder): void {
+  /** A slot with data was programmed in `page`; `older`: the slot that it supersedes, or −1. */
+  add(f: number, unit: number, page: number, older: number, owner: RiskOwner): void {
     const until = this.safeAfter[page];
     if (until === page) {
-      if (held >= 0) owner.unhold(held);
+      if (older >= 0) owner.unhold(owner.blockOf(older));
       return;
     }
     if (until > this.exposedUntil[f]) this.exposedUntil[f] = until;
-    if (held < 0) return;
-    const at = f * this.size + ((this.head[f] + this.count[f]++) % this.size);
-    this.held[at] = held;
+    if (older < 0) return;
+    const list = f * this.members + unit;
+    const at = list * this.stride + this.count[list]++;
+    this.older[at] = older;
     this.until[at] = until;
   }
 
-  /** All pages before `row` have been issued: entries that they make safe are released. */
-  release(f: number, row: number, owner: Unholder): void {
-    const from = f * this.size;
+  /** `token` programs `page` of a unit: torn, it destroys earlier pages of its word line; then none is left to do so. */
+  programmed(f: number, unit: number, page: number, token: Token, owner: RiskOwner): void {
+    const list = f * this.members + unit;
+    const from = list * this.stride;
+    const until = this.safeAfter[page];
+    const total = this.count[list];
     let kept = 0;
-    const total = this.count[f];
-    const first = this.head[f];
-    for (let i = 0; i < total; i++) {
-      const at = from + ((first + i) % this.size);
-      if (this.until[at] >= row) {
-        const to = from + ((first + kept++) % this.size);
-        this.held[to] = this.held[at];
-        this.until[to] = this.until[at];
-        continue;
+    for (let at = from; at < from + total; at++) {
+      const older = this.older[at];
+      if (this.until[at] === until) {
+        owner.guard(older, token);
+        if (until === page) {
+          owner.unhold(owner.blockOf(older));
+          continue;
+        }
       }
-      this.count[f] = kept;
-      owner.unhold(this.held[at]);
+      this.older[from + kept] = older;
+      this.until[from + kept++] = this.until[at];
     }
-    this.count[f] = kept;
-    if (this.exposedUntil[f] < row) this.exposedUntil[f] = -1;
+    this.count[list] = kept;
+  }
+
+  /** Frontier `f` programs no more pages of its block. */
+  leave(f: number, owner: RiskOwner): void {
+    for (let list = f * this.members; list < (f + 1) * this.members; list++) {
+      const from = list * this.stride;
+      for (let at = from; at < from + this.count[list]; at++) owner.unhold(owner.blockOf(this.older[at]));
+      this.count[list] = 0;
+    }
+    this.exposedUntil[f] = -1;
   }
 
   /** True if data of the frontier's block is at risk while `row` is the next page to be programmed. */
@@ -81,16 +99,18 @@ export class PairedPageRisks {
     return this.exposedUntil[f] >= row;
   }
 
-  holds(f: number, block: number): boolean {
-    for (let i = 0; i < this.count[f]; i++) {
-      if (this.held[f * this.size + ((this.head[f] + i) % this.size)] === block) return true;
+  holds(f: number, block: number, owner: RiskOwner): boolean {
+    for (let list = f * this.members; list < (f + 1) * this.members; list++) {
+      const from = list * this.stride;
+      for (let at = from; at < from + this.count[list]; at++) {
+        if (owner.blockOf(this.older[at]) === block) return true;
+      }
     }
     return false;
   }
 
   clear(): void {
     this.count.fill(0);
-    this.head.fill(0);
     this.exposedUntil.fill(-1);
   }
 }
