@@ -398,7 +398,7 @@ export class Frontiers {
 
   /** True if a power cut in a later program of the block could destroy data of it. */
   isExposed(f: number): boolean {
-    return this.risks !== null && this.risks.exposed(f, this.row[f]);
+    return this.risks?.exposed(f, this.row[f]) ?? false;
   }
 
   /** True if a slot of frontier `f` that could still vanish supersedes data of `block`. */
@@ -408,7 +408,7 @@ export class Frontiers {
       const older = this.units.older[from + i];
       if (older >= 0 && this.blockOf(older) === block) return true;
     }
-    return this.risks !== null && this.risks.holds(f, block, this);
+    return this.risks?.holds(f, block, this) ?? false;
   }
 }
 

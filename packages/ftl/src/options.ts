@@ -29,7 +29,7 @@ export type WearLevelling =
       readonly kind: 'threshold';
       /** Most minus fewest erases of a domain from which cold blocks are moved. Default 100. */
       readonly delta?: number;
-      /** At most one move per so many erases of a domain. Default 50. */
+      /** At most one move per so many erases of a domain. Default 5: with 50 the spread outruns small deltas. */
       readonly interval?: number;
     }
   | {

@@ -17,7 +17,6 @@ import { FtlError } from './errors.js';
 import { Frontiers } from './frontier.js';
 import { type FrontierLayout, frontierLayout } from './frontier-layout.js';
 import { Done } from './frontier-parts.js';
-import { grown } from './grown.js';
 import { HostWrites } from './host-writes.js';
 import { inspect } from './inspect.js';
 import { Jobs } from './jobs.js';

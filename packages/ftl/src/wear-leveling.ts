@@ -10,7 +10,7 @@ export interface StaticWearLeveling {
 }
 
 /** Takes blocks whose data should move. */
-export interface WearTarget {
+interface WearTarget {
   require(block: number, reason: number): void;
 }
 
@@ -18,7 +18,7 @@ export interface WearTarget {
  * Moves the coldest data when erase counts of a domain differ by `delta` or more: the closed block with the fewest
  * erases is emptied, at most once per `interval` erases.
  */
-export class ThresholdLeveling implements StaticWearLeveling {
+class ThresholdLeveling implements StaticWearLeveling {
   private readonly table: BlockTable;
   private readonly delta: number;
   private readonly interval: number;
@@ -58,7 +58,7 @@ export class ThresholdLeveling implements StaticWearLeveling {
  * Wear Leveling Design", 2007): a flag per set of 2^k blocks is set by an erase. When erases per set flag reach the
  * threshold, blocks of sets without a flag are emptied, in cyclic order from a random start.
  */
-export class BlockErasingTable implements StaticWearLeveling {
+class BlockErasingTable implements StaticWearLeveling {
   private readonly table: BlockTable;
   private readonly k: number;
   private readonly threshold: number;
@@ -125,7 +125,7 @@ export function staticWearLeveling(
   table: BlockTable,
   random: RandomStream,
 ): StaticWearLeveling | null {
-  if (choice.kind === 'threshold') return new ThresholdLeveling(table, choice.delta ?? 100, choice.interval ?? 50);
+  if (choice.kind === 'threshold') return new ThresholdLeveling(table, choice.delta ?? 100, choice.interval ?? 5);
   if (choice.kind === 'bet') return new BlockErasingTable(table, choice.k ?? 0, choice.threshold ?? 100, random);
   return null;
 }

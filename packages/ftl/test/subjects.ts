@@ -37,7 +37,7 @@ function pick<T>(random: RandomStream, from: readonly T[]): T {
 }
 
 /** A random configuration for a seed: every seed exercises another combination of strategies. */
-export function randomSetup(seed: number, faults: boolean): { shape: Shape; options: FtlOptions } {
+function randomSetup(seed: number, faults: boolean): { shape: Shape; options: FtlOptions } {
   const random = new RandomSource(seed).stream('setup');
   const { domain, ...layout } = pick(random, layouts);
   const shape: Shape = {

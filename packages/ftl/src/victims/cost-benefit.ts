@@ -7,7 +7,7 @@ import { closedEarlier, type VictimPolicy } from './policy.js';
 export type CostBenefitForm = 'flash' | 'lfs';
 
 /** a·(1−u)/(2u) (Kawaguchi et al. 1995) or a·(1−u)/(1+u) (Rosenblum and Ousterhout 1992). u = 0 always wins in `flash`. */
-export function benefit(form: CostBenefitForm, age: number, valid: number, capacity: number): number {
+function benefit(form: CostBenefitForm, age: number, valid: number, capacity: number): number {
   const u = valid / capacity;
   return form === 'flash' ? (age * (1 - u)) / (2 * u) : (age * (1 - u)) / (1 + u);
 }
