@@ -316,9 +316,10 @@ export class Collector {
 
   /** Reads the gathered slots of one page and appends them to the frontier; returns how many found room. */
   private moveSlots(domain: number, block: number, count: number, reason: number): number {
-    const { array, frontiers, stats, owner, slotsPerPage } = this.parts;
+    const { array, frontiers, stats, owner, options, slotsPerPage } = this.parts;
     const { slots } = this.cursor;
     let after: Token = 0;
+    let inRam = false;
     let unreadable = false;
     let read = false;
     for (let i = 0; i < count; i++) {
@@ -332,7 +333,8 @@ export class Collector {
         if (this.copyBack(f, from, count, reason)) return 1;
         const ppn = Math.floor(from / slotsPerPage);
         read = true;
-        if (!this.scheduler.isProgramming(ppn)) {
+        inRam = this.scheduler.isProgramming(ppn);
+        if (!inRam) {
           after = this.scheduler.read(ppn, this.maskFrom(i, count), NandClass.gcRead, 0);
           unreadable = this.scheduler.status[after] === NandStatus.uncorrectable;
           stats.moveReads++;
@@ -341,6 +343,8 @@ export class Collector {
       const lpn = array.lpn[from];
       const origin = array.origin[from];
       if (unreadable) owner.slotLost(lpn, from);
+      // A page of the trim map waits for what it speaks of, and so must a copy that overtakes it.
+      if (inRam && lpn >= options.logicalSlots) after = this.scheduler.join(after, this.scheduler.fence());
       frontiers.keepToken = i + 1 < count;
       frontiers.append(f, lpn, origin, from, -1, after);
       frontiers.keepToken = false;

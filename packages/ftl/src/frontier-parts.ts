@@ -18,6 +18,8 @@ export interface FrontierOwner extends ContentOwner {
   blockFailed(block: number, physicalBlock: number): void;
   /** No free block is left to write `lpn` again after a failed program. */
   slotStranded(lpn: number): void;
+  /** What superseded a version of `lpn` in `block` failed, but had been superseded, or trimmed, itself. */
+  successorFailed(lpn: number, block: number): void;
 }
 
 /** What `Frontiers` works on. */

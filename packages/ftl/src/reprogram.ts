@@ -39,6 +39,8 @@ export function reprogram(
     if (frontiers.block[f] < 0 && table.freeCount[domain] > 0) frontiers.open(f, domain, 'youngest');
     if (current && frontiers.block[f] >= 0) {
       stats.reprogrammed++;
+      // The units of the other block may be smaller: each of them waits for the failure, and for what the unit waited for.
+      if (after === 0 && frontiers.collected(f) === 0) after = scheduler.fence();
       // What it supersedes is the version before: the failed one is worthless.
       frontiers.supersedes = unit.older[i];
       frontiers.append(f, lpn, array.origin[psn], psn, unit.jobs[i], after);
@@ -46,6 +48,7 @@ export function reprogram(
       after = 0;
     } else {
       if (current) owner.slotStranded(lpn);
+      else if (unit.older[i] >= 0) owner.successorFailed(lpn, frontiers.blockOf(unit.older[i]));
       if (unit.jobs[i] >= 0) superseded.push(unit.jobs[i]);
     }
     // Only now, since the new copy holds the same block.

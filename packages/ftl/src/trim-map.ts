@@ -56,10 +56,11 @@ export class TrimMap {
     return this.dirtyPages > 0;
   }
 
-  /** `lpn` was unmapped; `block` holds its last version. */
+  /** `lpn` was unmapped; `block` holds its last version. A page of the map itself is only kept until a fence. */
   trimmed(lpn: number, block: number): void {
     this.trimmedIn ??= new Uint8Array(this.table.blocks);
     this.trimmedIn[block] = 1;
+    if (lpn >= this.logicalSlots) return;
     const page = Math.floor(lpn / this.range);
     if (this.dirty[page] !== 0) return;
     this.dirty[page] = 1;

@@ -75,6 +75,11 @@ export class Upkeep implements CollectorOwner, EraserOwner {
     this.parts.stats.lost++;
   }
 
+  successorFailed(lpn: number, block: number): void {
+    // What has become of `lpn` since may be anywhere, and is as good as a trim to the old version.
+    this.parts.trimMap.trimmed(lpn, block);
+  }
+
   blockFailed(block: number, physicalBlock: number): void {
     this.eraser.fail(physicalBlock);
     this.collector.require(block, MoveReason.retirement);
