@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   createEventScheduler,
+  defaultReliability,
   EventScheduler,
   type EventSchedulerOptions,
   NAND_PHASES,
@@ -417,7 +418,7 @@ describe.each(makers)('tokens on %s', (_name, make) => {
 
   it('a read with retries repeats tR and the transfer, a soft decode only reads', () => {
     const simulator = new Simulator();
-    const scheduler = make({}, simulator);
+    const scheduler = make({ reliability: { ...defaultReliability(2), factoryBad: 0 } }, simulator);
     const { array } = scheduler;
     fill(array, 0, 1);
     const read = array.read.bind(array);
