@@ -101,7 +101,8 @@ describe('erases and programs fail, the power is cut, dies work out of order', (
 });
 
 describe('many programs fail in units of several slots, the power is cut', () => {
-  const seeds = full ? upTo(80) : upTo(4);
+  // Locally those that lost a trim as long as a copy of a page of the trim map could overtake what it speaks of.
+  const seeds = full ? upTo(80) : [64, 72, 78, 79];
   const sound = { ...defaultReliability(2), factoryBad: 0 };
   for (const bus of buses.filter(({ policy }) => policy === 'outOfOrder')) {
     test(`${bus.policy}, ${bus.bus}`, () => {
