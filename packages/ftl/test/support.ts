@@ -14,7 +14,7 @@ import { type FtlClient, type FtlOptions, PageMapFtl } from '../src/index.js';
 
 export const full: boolean = process.env.CI !== undefined;
 /** The deep profile multiplies the seeds. */
-export const depth: number = process.env.FLASHSTACK_LONG === undefined ? 1 : 5;
+export const depth: number = process.env.FLASHSTACK_LONG === undefined ? 1 : 3;
 
 export interface Shape extends Partial<NandGeometry> {
   readonly features?: Partial<NandFeatures>;

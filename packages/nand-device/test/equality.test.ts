@@ -12,7 +12,7 @@ import { type Issued, Workout } from './workout.js';
 
 const full = process.env.CI !== undefined;
 /** The deep profile multiplies the seeds. */
-const depth = process.env.FLASHSTACK_LONG === undefined ? 1 : 5;
+const depth = process.env.FLASHSTACK_LONG === undefined ? 1 : 3;
 const SEEDS = depth * (full ? 1000 : 60);
 
 /** A random device: every feature that changes placement is drawn. */

@@ -6,7 +6,7 @@ import { Traffic } from './traffic.js';
 
 const full = process.env.CI !== undefined;
 /** The deep profile multiplies the seeds. */
-const depth = process.env.FLASHSTACK_LONG === undefined ? 1 : 5;
+const depth = process.env.FLASHSTACK_LONG === undefined ? 1 : 3;
 const seeds = depth * (full ? 40 : 3);
 
 /** Checks that the phases of every request are whole, not negative, and sum to its latency. */

@@ -7,7 +7,7 @@ import { Traffic } from './traffic.js';
 
 const full = process.env.CI !== undefined;
 /** The deep profile multiplies the seeds. */
-const depth = process.env.FLASHSTACK_LONG === undefined ? 1 : 5;
+const depth = process.env.FLASHSTACK_LONG === undefined ? 1 : 3;
 const seeds = depth * (full ? 1000 : 50);
 const cutsPerSeed = 3;
 
