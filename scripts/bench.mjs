@@ -116,6 +116,7 @@ function print(file, rows) {
     const bar = row.bar === undefined && row.rooflineBar === undefined ? '' : met ? '  ✓ bar' : '  ✗ below its bar';
     process.stdout.write(`  ${row.name.padEnd(width)} ${rate.padStart(11)} ${each.padStart(11)}${share}${bar}\n`);
     const notes = Object.entries(row.note).map(([key, value]) => `${key} ${value}`);
+    notes.push(`${row.maxRssMiB.toFixed(0)} MiB at most so far`);
     if (notes.length > 0) process.stdout.write(`    ${notes.join(', ')}\n`);
   }
 }
