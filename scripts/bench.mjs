@@ -19,7 +19,10 @@ const files = readdirSync(`${root}packages`).flatMap((name) => {
     .filter((file) => file.endsWith('.bench.ts'))
     .map((file) => ({ name: file.replace('.bench.ts', ''), package: name, path: `${folder}/${file}` }));
 });
-const chosen = wanted.length === 0 ? files : files.filter((file) => wanted.some((word) => file.name.includes(word)));
+const chosen =
+  wanted.length === 0
+    ? files
+    : files.filter((file) => wanted.some((word) => file.package.includes(word) || file.name.includes(word)));
 if (chosen.length === 0) {
   process.stderr.write(
     `error: no bench file matches ${wanted.join(', ')}; there are ${files.map((f) => f.name).join(', ')}\n`,
