@@ -70,7 +70,8 @@ function facts(config: SsdConfig, style: Style): [string, string][] {
     ['capacity', `${numbers.bytes(config.capacityBytes)} of ${numbers.bytes(raw)} flash: ${spare} over-provisioning`],
     [
       'flash',
-      `${geometry.channels} channels × ${geometry.ways} ways × ${geometry.dies} dies × ${geometry.planes} planes, ` +
+      `${numbers.counted(geometry.channels, 'channel')} × ${numbers.counted(geometry.ways, 'way')} × ` +
+        `${numbers.counted(geometry.dies, 'die')} × ${numbers.counted(geometry.planes, 'plane')}, ` +
         `each ${numbers.count(geometry.blocksPerPlane)} blocks of ${geometry.pagesPerBlock} pages of ${numbers.bytes(geometry.pageBytes)}`,
     ],
     [
@@ -82,7 +83,10 @@ function facts(config: SsdConfig, style: Style): [string, string][] {
     ['link', link(config, style)],
     ['firmware', firmware(config, style)],
     ['buffer', buffer(config, style)],
-    ['queue', `${numbers.count(config.queue.depth)} commands, ${config.queue.queues} submission queues`],
+    [
+      'queue',
+      `${numbers.counted(config.queue.depth, 'command')}, ${numbers.counted(config.queue.queues, 'submission queue')}`,
+    ],
     [
       'also',
       `scheduler ${config.scheduler.kind}; power-loss protection: ${config.powerLossProtection ? 'yes' : 'no'}; keeps ${config.keeps}`,
@@ -106,9 +110,9 @@ function link({ link: config }: SsdConfig, style: Style): string {
 
 function firmware({ firmware: config }: SsdConfig, style: Style): string {
   const { cores, readNs, writeNs } = config;
-  if (readNs === 0 && writeNs === 0) return 'costs nothing';
   const { numbers } = style;
-  return `${cores} ${cores === 1 ? 'core' : 'cores'}; read ${numbers.simulated(readNs)}, write ${numbers.simulated(writeNs)} a command`;
+  if (readNs === 0 && writeNs === 0) return 'costs nothing';
+  return `${numbers.counted(cores, 'core')}; read ${numbers.simulated(readNs)}, write ${numbers.simulated(writeNs)} a command`;
 }
 
 function buffer({ buffer: config, nand }: SsdConfig, style: Style): string {
@@ -139,5 +143,9 @@ function figures(list: readonly PublishedFigure[], style: Style): string[] {
     figure.miss === undefined ? `± ${numbers.percent(figure.tolerance)}` : 'declared miss',
   ]);
   const lines = table([head, ...rows], 'lrrrll');
-  return [style.tone('dim', lines[0]), ...lines.slice(1)];
+  const misses = list.filter(({ miss }) => miss !== undefined);
+  const reasons = misses.flatMap(({ metric, depth, miss }) =>
+    wrap(`miss of ${metricNames[metric].split(',')[0]} at depth ${depth}: ${miss}`, LIMIT - 4),
+  );
+  return [style.tone('dim', lines[0]), ...lines.slice(1), ...reasons.map((line) => `    ${line}`)];
 }

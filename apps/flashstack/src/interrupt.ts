@@ -15,14 +15,27 @@ export class InterruptedError extends Error {
 export class Interrupt {
   /** True after Ctrl-C. */
   requested = false;
-  /** Takes the signal handler away. */
-  readonly release: () => void;
+  private readonly host: Host;
+  private takeBack: (() => void) | null = null;
 
   constructor(host: Host) {
-    this.release = host.onInterrupt(() => {
+    this.host = host;
+    this.watch();
+  }
+
+  /** Asks for the signal, after `release`; nothing if it has been seen already. */
+  watch(): void {
+    if (this.requested || this.takeBack !== null) return;
+    this.takeBack = this.host.onInterrupt(() => {
       this.requested = true;
       this.release();
     });
+  }
+
+  /** Takes the signal handler away: Ctrl-C ends the process at once then. */
+  release(): void {
+    this.takeBack?.();
+    this.takeBack = null;
   }
 
   /** @throws InterruptedError after Ctrl-C. */

@@ -1,4 +1,6 @@
 import { writeSync } from 'node:fs';
+import { HostError } from './report-error.js';
+import { reasonOf } from './result-file.js';
 import type { Host, Output } from './terminal.js';
 
 /** The machine that this process runs on. */
@@ -24,7 +26,10 @@ export function nodeHost(): Host {
   };
 }
 
-/** Writes at once and in order, so that nothing is lost when the process ends; a closed pipe ends it quietly. */
+/**
+ * Writes at once and in order, so that nothing is lost when the process ends. A reader of stdout that goes away ends it
+ * quietly; what stderr cannot take is nobody's to hear, and the run goes on.
+ */
 function output(file: number, isTerminal: boolean): Output {
   return {
     isTerminal,
@@ -42,7 +47,8 @@ function writeSome(file: number, bytes: Uint8Array): number {
     const code = (error as NodeJS.ErrnoException).code;
     // A full pipe whose reader is slow: try again.
     if (code === 'EAGAIN') return 0;
+    if (file === 2) return bytes.length;
     if (code === 'EPIPE') process.exit(0);
-    throw error;
+    throw new HostError(`stdout: ${reasonOf(error, bytes.length)}.`);
   }
 }

@@ -15,8 +15,9 @@ const units: Readonly<Record<string, number>> = {
 /** A size such as `4GiB`, `512M`, `4096`; letters are powers of 1024. */
 export function parseSize(option: string, text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?$/i.exec(text.trim());
-  const bytes = match === null ? Number.NaN : Number(match[1]) * units[match[2].toLowerCase()];
+  const bytes = match === null ? Number.NaN : Math.round(Number(match[1]) * units[match[2].toLowerCase()]);
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
+  if (bytes > 0) throw new UsageError(`${option} is "${text}", too large: the limit is 8 PiB.`);
   throw new UsageError(`${option} is "${text}", expected a size above 0.`, ['Write it as 4GiB, 512MiB or in bytes.']);
 }
 
@@ -24,6 +25,7 @@ export function parseSize(option: string, text: string): number {
 export function parseWhole(option: string, text: string, least: number): number {
   const value = /^\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(value) && value >= least) return value;
+  if (value >= least) throw new UsageError(`${option} is "${text}", too large: the limit is 2^53 - 1.`);
   throw new UsageError(`${option} is "${text}", expected a whole number of at least ${least}.`);
 }
 

@@ -1,4 +1,5 @@
 import { type DeviceSpec, resolveDevice } from '@flashstack/experiment';
+import { InputError } from '@flashstack/sim';
 import { type PreconditionState, presets } from '@flashstack/ssd';
 import { ReplayError, ReplayErrorCode, type ReplayLoop, type Trace } from '@flashstack/workloads';
 import { openTrace } from '@flashstack/workloads/node';
@@ -51,7 +52,7 @@ export async function runReplay(path: string, flags: ReplayFlags, session: Sessi
     const request = requestFrom(flags);
     const trace = await loadTrace(path, flags, request.loop, session, interrupt);
     const run = await runOnDevice({ ...request, trace }, session, interrupt).catch((error: unknown) => {
-      throw error instanceof ReplayError ? inFile(path, error) : error;
+      throw advised(path, error);
     });
     const files = flags.out === undefined ? [] : [saveResult(run, flags.out)];
     if (flags.json === true) session.print(`${JSON.stringify(run.result, null, 2)}\n`);
@@ -81,6 +82,12 @@ function requestFrom(flags: ReplayFlags): Omit<RunRequest, 'trace'> {
   };
   const scheduler = flags.scheduler === undefined ? undefined : parseChoice('--scheduler', flags.scheduler, schedulers);
   resolveDevice({ device });
+  if (flags.out === '') throw new UsageError('--out is "", expected the name of a folder.');
+  if (flags.loop !== 'open' && flags.timeScale !== '1') {
+    throw new UsageError('--time-scale has no meaning with a closed loop, which ignores recorded times.', [
+      'Add --loop open, or leave it out.',
+    ]);
+  }
   return {
     name: preset,
     device,
@@ -122,6 +129,13 @@ async function loadTrace(
     `${numbers.count(trace.outOfOrder)} requests are older than the one above them: sorted by time`,
   );
   return trace.sortedByTime();
+}
+
+/** The error with the options that help, where they go by other names than in it. */
+function advised(path: string, error: unknown): unknown {
+  if (error instanceof ReplayError) return inFile(path, error);
+  if (!(error instanceof InputError) || error.code !== 'ERR_FTL_OVERPROVISIONING') return error;
+  return new UsageError(error.message, ['Choose a larger --capacity or --over-provisioning.']);
 }
 
 /** What the trace and the drive cannot agree on, with the file's name and the option that helps. */

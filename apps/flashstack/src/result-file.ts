@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { HostError } from './report-error.js';
 
 /**
@@ -10,7 +10,7 @@ export function writeWhole(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   const bytes = new TextEncoder().encode(text);
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(resolve(path)));
     const file = openSync(temporary, 'w');
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
@@ -25,6 +25,18 @@ export function writeWhole(path: string, text: string): void {
   }
 }
 
+/** Makes a folder and those above it. Not Node's recursive way, which never ends where nothing can be made (`/proc`). */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Somebody else made it in between.
+    if (!existsSync(path)) throw error;
+  }
+}
+
 /** Whatever stands in the way of removing it, the failure to report is the one before. */
 function remove(temporary: string): void {
   try {
@@ -35,17 +47,25 @@ function remove(temporary: string): void {
 }
 
 function failure(path: string, bytes: number, error: unknown): HostError {
+  return new HostError(`${path}: ${reasonOf(error, bytes)}. Nothing was written under that name.`, [
+    'Choose another folder with --out.',
+  ]);
+}
+
+/** What the machine said when `bytes` were to be written, in words. */
+export function reasonOf(error: unknown, bytes: number): string {
   const code = (error as NodeJS.ErrnoException).code;
   const needed = `${Math.ceil(bytes / 1024)} KiB needed`;
   const known: Readonly<Record<string, string>> = {
     ENOSPC: `no space left on device (${needed})`,
     EDQUOT: `disk quota exceeded (${needed})`,
     EACCES: 'permission denied',
+    EPERM: 'permission denied',
+    ENOENT: 'no folder can be made there',
     EROFS: 'the file system is read-only',
     ENOTDIR: 'a part of the path is a file, not a folder',
     EEXIST: 'a part of the path is a file, not a folder',
     EISDIR: 'there is a folder of that name',
   };
-  const what = (code && known[code]) ?? code ?? String(error);
-  return new HostError(`${path}: ${what}. Nothing was written under that name.`, ['Choose another folder with --out.']);
+  return (code && known[code]) ?? code ?? String(error);
 }

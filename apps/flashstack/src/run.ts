@@ -50,10 +50,17 @@ export async function runOnDevice(request: RunRequest, session: Session, interru
     if (now.phase === 'prepare') {
       progress.start('prepare');
       progress.announce(states[request.precondition]);
-    } else {
-      if (progress.phase !== 'replay') progress.start('replay');
-      progress.update(now.requests, now.of);
+      // Twice: signals are looked at between two turns, and one that came while the drive was built must not be lost.
+      await interrupt.yield();
+      await interrupt.yield();
+      interrupt.throwIfRequested();
+      // Filling a drive is one long step that no handler could break, and nothing in it is worth keeping.
+      interrupt.release();
+      return;
     }
+    interrupt.watch();
+    if (progress.phase !== 'replay') progress.start('replay');
+    progress.update(now.requests, now.of);
     await interrupt.yield();
   };
   const result = await runExperiment(specOf(request), {

@@ -36,10 +36,11 @@ export function summaryOf(result: ExperimentResult, device: string): Summary {
     device,
     seed: result.seed,
     specHash: result.specHash,
-    headline: analysis.headline,
+    headline: grouped(analysis.headline),
     rows: requestKinds.filter((kind) => metrics[`host.${kind}.requests`] > 0).map((kind) => rowOf(kind, metrics)),
     waf: metrics['host.write.bytes'] > 0 ? metrics['ftl.waf'] : Number.NaN,
     receivedBytes: metrics['host.write.bytes'],
+    flushedBytes: metrics['ftl.hostSlots'] * slotBytes,
     programmedBytes: written.reduce((sum, part) => sum + part.amount, 0),
     written,
     slowest: slowestParts(slowestKind, metrics),
@@ -51,6 +52,11 @@ export function summaryOf(result: ExperimentResult, device: string): Summary {
     failed: metrics['host.failed'],
     interruptedNs: partial === null ? null : partial.atNs,
   };
+}
+
+/** A sentence of the result, its long numbers as a terminal shows them. */
+function grouped(sentence: string): string {
+  return sentence.replace(/\d{4,}/g, (digits) => numbers.count(Number(digits)));
 }
 
 function rowOf(kind: string, metrics: Metrics): SummaryRow {
@@ -72,7 +78,7 @@ function rowOf(kind: string, metrics: Metrics): SummaryRow {
 }
 
 const phaseLabels: Readonly<Record<PhaseName, string>> = {
-  link: 'link',
+  link: 'queue or link',
   firmware: 'firmware',
   buffer: 'buffer',
   mapping: 'map',
@@ -96,7 +102,10 @@ function notesOf({ analysis, metrics }: ExperimentResult): string[] {
   const percent = (name: string): string => numbers.percent(metrics[name]);
   const busy = (name: string): string =>
     `${percent(`${name}.busyFraction.mean`)} (max ${percent(`${name}.busyFraction.max`)})`;
-  const notes = [analysis.gcSentence.replace(/\.$/, ''), `dies busy ${busy('nand')}, channels ${busy('channel')}`];
+  const notes = [
+    grouped(analysis.gcSentence.replace(/\.$/, '')),
+    `dies busy ${busy('nand')}, channels ${busy('channel')}`,
+  ];
   const late = metrics['host.late.requests'];
   if (late > 0) {
     const mean = numbers.simulated(metrics['host.late.meanNs']);

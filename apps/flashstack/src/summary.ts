@@ -36,6 +36,8 @@ export interface Summary {
   /** NaN if nothing was written. */
   readonly waf: number;
   readonly receivedBytes: number;
+  /** What of it left the buffer for flash, in whole slots. */
+  readonly flushedBytes: number;
   readonly programmedBytes: number;
   /** The programmed bytes by cause. */
   readonly written: readonly Part[];
@@ -130,10 +132,19 @@ function amplification(summary: Summary, style: Style): string[] {
   if (!Number.isFinite(summary.waf)) return ['  write amplification  none: nothing was written'];
   const waf = style.tone('strong', summary.waf.toFixed(2));
   const sizes = `drive received ${numbers.bytes(summary.receivedBytes)}, flash programmed ${numbers.bytes(summary.programmedBytes)}`;
-  const lines = [`  write amplification  ${waf}  ${sizes}`];
+  const lines = [`  write amplification  ${waf}  ${sizes}`, ...absorbed(summary, style)];
   const parts = summary.written.filter((part) => part.amount > 0);
   if (parts.length > 0) lines.push(...bar(parts, style));
   return lines;
+}
+
+/** Write amplification counts what left the buffer for flash: says so where that is not what the drive received. */
+function absorbed({ receivedBytes, flushedBytes }: Summary, style: Style): string[] {
+  const share = flushedBytes / receivedBytes;
+  if (share > 0.98 && share < 1.02) return [];
+  const why =
+    share < 1 ? 'the rest was overwritten in the buffer, or waits there' : 'whole slots, also where a part was written';
+  return [`    counted on ${style.numbers.bytes(flushedBytes)}: ${why}`];
 }
 
 /** A bar of the parts in proportion; each part that is there has at least one cell. */

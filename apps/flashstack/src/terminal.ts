@@ -137,11 +137,14 @@ export function width(text: string): number {
   return [...text.replace(/\u001b\[[0-9;]*m/g, '')].length;
 }
 
-/** Breaks a text between words so that no line is longer than `limit`; words longer than that stay whole. */
+/**
+ * Breaks a text between words so that no line is longer than `limit`; words longer than that stay whole, and a number
+ * keeps its per cent sign.
+ */
 export function wrap(text: string, limit: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of text.split(/ (?!%)/)) {
     if (line !== '' && width(line) + 1 + width(word) > limit) {
       lines.push(line);
       line = word;

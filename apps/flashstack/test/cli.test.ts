@@ -105,15 +105,25 @@ describe('bad input', () => {
     );
     expect(await refused(`replay ${trace} --device emmc-5.0 --capacity big`)).toContain('--capacity is "big"');
     expect(await refused(`replay ${trace} --device emmc-5.0 --loop closed:x`)).toContain('--loop closed:N is "x"');
-    expect(await refused(`replay ${trace} --device emmc-5.0 --time-scale -1`)).toContain('--time-scale is "-1"');
+    expect(await refused(`replay ${trace} --device emmc-5.0 --loop open --time-scale -1`)).toContain(
+      '--time-scale is "-1"',
+    );
+    expect(await refused(`replay ${trace} --device emmc-5.0 --time-scale 2`)).toContain('Add --loop open');
+    expect(await refused(`replay ${trace} --device emmc-5.0 --loop open --time-scale 1e300`)).toContain(
+      'Choose a smaller time scale or fewer passes',
+    );
     expect(await refused(`replay ${trace} --device emmc-5.0 --seed 1.5`)).toContain('--seed is "1.5"');
+    expect(await refused(`replay ${trace} --device emmc-5.0 --seed 99999999999999999`)).toContain('too large');
+    expect(await refused(`replay ${trace} --device emmc-5.0 --capacity 9999999T`)).toContain('too large');
+    expect(await refused(`replay ${trace} --device emmc-5.0 --out=`)).toContain('expected the name of a folder');
+    expect(await refused(`replay ${trace} --device emmc-5.0 --set constructor=1`)).toContain('nknown key');
     expect(await refused('devices --color sometimes')).toContain('Expected auto, always or never');
   });
 
   test('over-provisioning too small to collect garbage', async () => {
-    expect(await refused(`replay ${trace} --device generic-tlc-nvme --capacity 4GiB --over-provisioning 0.1%`)).toMatch(
-      /over-provisioning/i,
-    );
+    const error = await refused(`replay ${trace} --device generic-tlc-nvme --capacity 4GiB --over-provisioning 0.1%`);
+    expect(error).toMatch(/leave 0\.\d+ % over-provisioning, too little to collect garbage/);
+    expect(error).toContain('Choose a larger --capacity or --over-provisioning.');
   });
 
   test('impossible geometry: an odd page, no planes, a path that does not exist', async () => {
@@ -179,7 +189,8 @@ describe('devices', () => {
     expect(code).toBe(0);
     for (const text of out.split('\n')) expect(text.length).toBeLessThanOrEqual(80);
     for (const label of ['capacity', 'flash', 'timing', 'mapping', 'sources']) expect(out).toContain(label);
-    expect(out).not.toMatch(/NaN|undefined|Infinity/);
+    expect(out).not.toMatch(/NaN|undefined|Infinity|\b1 [a-z]+s\b/);
+    expect(out.includes('declared miss')).toBe(/^ {4}miss of /m.test(out));
     // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII
     expect(out).toMatch(/^[\x00-\x7f]*$/);
   });

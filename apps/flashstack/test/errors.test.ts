@@ -113,6 +113,10 @@ describe('whole files or nothing', () => {
     expect(readdirSync(`${at}/y`)).toEqual(['r.json']);
   });
 
+  test.skipIf(!existsSync('/proc/self'))('a folder that no one can make', () => {
+    expect(() => writeWhole('/proc/flashstack/a/r.json', '1')).toThrow(/no folder can be made there/);
+  });
+
   test.skipIf(process.getuid?.() === 0)('a folder that may not be written', () => {
     const at = folder();
     chmodSync(at, 0o500);

@@ -59,3 +59,32 @@ test('SIGINT in the middle of a run: a partial result and exit code 130', async 
   expect(existsSync(`${out}/postgres.partial.json`)).toBe(true);
   expect(readdirSync(out)).toEqual(['postgres.partial.json']);
 });
+
+test.each([300, 3000])('SIGINT while a drive is built or filled ends it soon: after %i ms', async (delayMs) => {
+  const args = ['replay', postgres, '--device', 'generic-tlc-nvme', '--precondition', 'fill', '--repeat', '1000000'];
+  const child = spawn(process.execPath, [main, ...args]);
+  let stdout = '';
+  child.stdout.on('data', (data: Buffer) => {
+    stdout += data.toString();
+  });
+  const ended = new Promise<number | string | null>((resolve) =>
+    child.on('close', (code, signal) => resolve(code ?? signal)),
+  );
+  await new Promise<void>((resolve) => child.stderr.once('data', () => resolve()));
+  await new Promise((resolve) => setTimeout(resolve, delayMs));
+  child.kill('SIGINT');
+  // By exit code before the filling began, by the signal in it; had it gone on, there would be a partial result.
+  expect([130, 'SIGINT']).toContain(await ended);
+  expect(stdout).toBe('');
+});
+
+test('outputs that cannot be written: a full stdout is an error of the machine, a full stderr is no error', () => {
+  const run = (line: string): ReturnType<typeof spawnSync> =>
+    spawnSync('bash', ['-c', `"${process.execPath}" "${main}" ${line}`], { encoding: 'utf8' });
+  const full = run('devices > /dev/full');
+  expect([full.status, full.stderr]).toEqual([3, expect.stringMatching(/^error: stdout: no space left on device/)]);
+  expect(full.stderr).not.toContain('defect');
+  const silent = run(`replay "${postgres}" ${small.join(' ')} 2> /dev/full`);
+  expect(silent.status).toBe(0);
+  expect(silent.stdout).toContain('1\u202f987 completed');
+});

@@ -21,6 +21,7 @@ const summary: Summary = {
   ],
   waf: 2.28,
   receivedBytes: 79.4 * 2 ** 30,
+  flushedBytes: 79 * 2 ** 30,
   programmedBytes: 181 * 2 ** 30,
   written: [
     { label: 'host', tone: 'hostData', amount: 79 * 2 ** 30 },
@@ -44,6 +45,17 @@ const summary: Summary = {
   failed: 0,
   interruptedNs: null,
 };
+
+test('write amplification says what it counts where that is not what the drive received', () => {
+  const line = (flushed: number): string | undefined =>
+    renderSummary({ ...summary, flushedBytes: flushed * 2 ** 20 }, new Style(false, true))
+      .split('\n')
+      .find((text) => text.includes('counted on'));
+  expect(line(79.4 * 1024)).toBeUndefined();
+  expect(line(0.999)).toBe('    counted on 0.999 MiB: the rest was overwritten in the buffer, or waits there');
+  expect(width(line(0.999) as string)).toBeLessThanOrEqual(80);
+  expect(line(2e5)).toBe('    counted on 195 GiB: whole slots, also where a part was written');
+});
 
 test('the whole summary, as designed', () => {
   expect(renderSummary(summary, new Style(false, true))).toBe(`\

@@ -123,6 +123,7 @@ describe('style', () => {
     expect(style.tone('gc', 'GC')).toBe('\u001b[31mGC\u001b[0m');
     expect(width(style.tone('gc', 'GC 71 %'))).toBe(7);
     expect(wrap('aaa bbb ccc', 7)).toEqual(['aaa bbb', 'ccc']);
+    expect(wrap('reached 0.1 % of it', 11)).toEqual(['reached', '0.1 % of it']);
     expect(wrap('aaaaaaaaaa b', 5)).toEqual(['aaaaaaaaaa', 'b']);
     expect(
       table(

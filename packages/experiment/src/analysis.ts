@@ -113,15 +113,18 @@ function headlineOf(metrics: Metrics, bounds: readonly BoundShare[], partial: bo
   if (first.share < HALF) {
     return `Limited by the host: the drive's busiest resource, ${withArticle(first.resource)}, reached ${percent(first.share)}.`;
   }
-  return `No resource was saturated: the busiest, ${withArticle(first.resource)}, reached ${percent(first.share)} of its bound.`;
+  return `No resource was saturated: the busiest, ${withArticle(first.resource)}, reached ${percent(first.share)} of ${boundOf(first)}.`;
 }
 
 function limitedBy({ resource, share }: BoundShare): string {
   if (resource === 'flash programs') {
     return `Limited by flash programs, at ${percent(share)} of their bound for this write amplification.`;
   }
-  if (resource === 'host link') return `Limited by the host link, at ${percent(share)} of its bound.`;
-  return `Limited by ${withArticle(resource)}, at ${percent(share)} of their bound.`;
+  return `Limited by ${withArticle(resource)}, at ${percent(share)} of ${boundOf({ resource, share })}.`;
+}
+
+function boundOf({ resource }: BoundShare): string {
+  return resource === 'host link' ? 'its bound' : 'their bound';
 }
 
 function withArticle(resource: string): string {
@@ -168,5 +171,6 @@ function programShares(metrics: Metrics): ProgramShare[] {
 
 function percent(share: number): string {
   const value = share * 100;
+  if (value > 0 && value < 0.05) return 'less than 0.1 %';
   return `${value >= 9.95 || value === 0 ? Math.round(value) : value.toFixed(1)} %`;
 }

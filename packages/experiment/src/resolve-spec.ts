@@ -74,7 +74,7 @@ function override(config: SsdConfig, path: string, value: unknown): SsdConfig {
     const record = node as Record<string, unknown>;
     // Options of the FTL are optional, so a missing one is not unknown; the FTL checks their names.
     const optional = depth > 0 && steps[0] === 'ftl';
-    if (typeof node !== 'object' || node === null || !(step in record || optional)) {
+    if (typeof node !== 'object' || node === null || !(Object.hasOwn(record, step) || optional)) {
       const known = typeof node === 'object' && node !== null ? Object.keys(node) : [];
       const prefix = steps.slice(0, depth).join('.');
       const nearest = nearestName(step, known);

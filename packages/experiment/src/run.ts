@@ -9,8 +9,8 @@ import { DriveSampler } from './sampler.js';
 import { sha256 } from './sha256.js';
 import type { ExperimentSpec, ResolvedSpec } from './spec.js';
 
-/** Requests between two looks at the world outside. */
-const DEFAULT_SLICE = 20_000;
+/** Requests between two looks at the world outside: few enough for Ctrl-C to be seen soon, also on a slow run. */
+const DEFAULT_SLICE = 1000;
 
 /** How far a run is. */
 export interface ExperimentProgress {
@@ -39,11 +39,11 @@ export interface ExperimentEnvironment {
   readonly clock?: RunClock;
   /** Versions to name in the result. */
   readonly versions?: Readonly<Record<string, string>>;
-  /** Called before preconditioning and after every slice of requests; may wait. */
+  /** Called before preconditioning, after it, and after every slice of requests; may wait. */
   readonly progress?: (progress: ExperimentProgress) => void | Promise<void>;
   /** Asked after every slice: true ends the run with a partial result. */
   readonly cancelled?: () => boolean;
-  /** Requests per slice. Default 20,000. */
+  /** Requests per slice. Default 1,000. */
   readonly sliceRequests?: number;
 }
 
@@ -92,6 +92,7 @@ export async function runExperiment(
   registry.gauge('sim.elapsedNs', () => simulator.now);
   registry.gauge('sim.events', () => simulator.events);
 
+  await progress?.({ phase: 'run', requests: 0, of: replay.total, simulatedNs: simulator.now });
   let stopped = false;
   while (!replay.advance(sliceRequests)) {
     const done = replay.stats.completed + replay.stats.failed;

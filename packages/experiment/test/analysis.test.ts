@@ -81,8 +81,13 @@ describe('the headline, first rule that applies', () => {
   test('flushes, the host, or nothing in particular', () => {
     expect(headline({ 'host.flush.requests': 3000 })).toContain('Flushes set the pace: 75 %');
     expect(headline({})).toContain('Limited by the host');
-    expect(headline({ 'nand.busyFraction.mean': 0.6 })).toContain(
-      'No resource was saturated: the busiest, flash programs',
+    expect(headline({ 'nand.busyFraction.mean': 0.6 })).toBe(
+      'No resource was saturated: the busiest, flash programs, reached 60 % of their bound.',
+    );
+    expect(headline({ 'link.write.busyFraction': 0.7 })).toContain('the host link, reached 70 % of its bound.');
+    const idle = { 'nand.busyFraction.mean': 1e-6, 'channel.busyFraction.mean': 0, 'firmware.busyFraction': 0 };
+    expect(headline({ ...idle, 'link.read.busyFraction': 0, 'link.write.busyFraction': 0 })).toContain(
+      'flash programs, reached less than 0.1 %.',
     );
   });
 });

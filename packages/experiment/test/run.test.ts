@@ -83,17 +83,23 @@ describe('the environment', () => {
   test('hears of progress and can end a run, which is then marked', async () => {
     const seen: string[] = [];
     let requests = 0;
+    const at: number[] = [];
     const result = await runExperiment(smallSpec, {
       sliceRequests: 5000,
       progress: (progress) => {
         seen.push(progress.phase);
         requests = progress.requests;
+        at.push(requests);
         expect(progress.of).toBe(60_000);
       },
       cancelled: () => requests >= 20_000,
     });
     expect(seen[0]).toBe('prepare');
     expect(new Set(seen.slice(1))).toEqual(new Set(['run']));
+    // Before preconditioning, after it, and after every slice.
+    expect(at.slice(0, 2)).toEqual([0, 0]);
+    expect(at[2]).toBeGreaterThanOrEqual(5000);
+    expect(at[2]).toBeLessThan(5100);
     const partial = result.partial;
     expect(partial?.of).toBe(60_000);
     expect(partial?.requests).toBeGreaterThanOrEqual(20_000);

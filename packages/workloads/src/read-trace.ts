@@ -30,10 +30,20 @@ export async function readTrace(
 ): Promise<ReadTraceResult> {
   const decoder = new TraceDecoder(file, options);
   const counter = { bytes: 0 };
-  for await (const chunk of inflated(counted(chunks, counter), file)) {
-    decoder.push(chunk);
+  const text = { zipped: false };
+  let wrong: unknown = null;
+  for await (const chunk of inflated(counted(chunks, counter), file, text)) {
+    // Damaged gzip data may unpack to wrong text before its checksum tells: the damage is the cause to report.
+    if (wrong !== null) continue;
+    try {
+      decoder.push(chunk);
+    } catch (error) {
+      if (!text.zipped) throw error;
+      wrong = error;
+    }
     options.progress?.(counter.bytes, decoder.operations);
   }
+  if (wrong !== null) throw wrong;
   if (counter.bytes === 0) throw new TraceError(TraceErrorCode.empty, `${file}: the file is empty`);
   const trace = decoder.end(options.name);
   return { trace, evidence: decoder.evidence, facts: decoder.format === null ? '' : decoder.format.facts };
@@ -48,7 +58,11 @@ async function* counted(chunks: AsyncIterable<Uint8Array>, counter: { bytes: num
 }
 
 /** Passes plain bytes through and unpacks gzip, which no text trace can look like. */
-async function* inflated(chunks: AsyncGenerator<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
+async function* inflated(
+  chunks: AsyncGenerator<Uint8Array>,
+  file: string,
+  text: { zipped: boolean },
+): AsyncGenerator<Uint8Array> {
   let head: Uint8Array = new Uint8Array(0);
   while (head.length < 2) {
     const { done, value } = await chunks.next();
@@ -61,6 +75,7 @@ async function* inflated(chunks: AsyncGenerator<Uint8Array>, file: string): Asyn
     yield* chunks;
     return;
   }
+  text.zipped = true;
   yield* gunzip(head, chunks, file);
 }
 

@@ -36,6 +36,8 @@ export interface ReplayOptions {
 
 const DEFAULT_MAX_IN_FLIGHT = 65_536;
 const START_SLOTS = 64;
+// Simulated time is an integer below 2^53 ns; the last arrivals leave 13 days for their requests to complete.
+const LAST_ARRIVAL_NS = 2 ** 53 - 2 ** 50;
 // Times live in a typed array: a double in a field of a large object may be boxed on every store.
 const BASE = 0;
 const ARRIVAL = 1;
@@ -220,6 +222,7 @@ export class Replay implements IoOwner, EventTarget {
   private arrive(): void {
     const times = this.times;
     const due = times[BASE] + Math.round(this.operation.timeNs * this.timeScale);
+    if (due > LAST_ARRIVAL_NS) this.tooLate();
     if (due < times[ARRIVAL]) this.stats.outOfOrder++;
     else times[ARRIVAL] = due;
     if (this.passOperations === 1) times[FIRST] = times[ARRIVAL];
@@ -328,6 +331,14 @@ export class Replay implements IoOwner, EventTarget {
 
   private newRequest(): BlockRequest {
     return new BlockRequest(this);
+  }
+
+  private tooLate(): never {
+    throw new ReplayError(
+      ReplayErrorCode.option,
+      `request ${this.number} of the open loop arrives after more than 91 days, longer than simulated time lasts. Choose a smaller time scale or fewer passes`,
+      'timeScale',
+    );
   }
 
   private stalled(): never {

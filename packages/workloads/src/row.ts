@@ -6,6 +6,7 @@ const TAB = 9;
 const MINUS = 45;
 const ZERO = 48;
 const DELETE = 127;
+const NO_BREAK_SPACE = 160;
 const MAX_FIELDS = 32;
 const SHOWN = 200;
 
@@ -148,9 +149,15 @@ export class Row {
   }
 }
 
-/** Bytes as text, one character a byte; tabs and control characters become spaces so that a message stays one line. */
+/**
+ * Bytes as text, one character a byte; tabs and control characters, those above ASCII too, become spaces, so that a
+ * message stays one line and cannot steer a terminal.
+ */
 export function latin1(bytes: Uint8Array, from: number, to: number): string {
   let text = '';
-  for (let i = from; i < to; i++) text += bytes[i] < SPACE || bytes[i] === DELETE ? ' ' : String.fromCharCode(bytes[i]);
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i];
+    text += byte < SPACE || (byte >= DELETE && byte < NO_BREAK_SPACE) ? ' ' : String.fromCharCode(byte);
+  }
   return text;
 }

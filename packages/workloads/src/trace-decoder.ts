@@ -174,12 +174,25 @@ export class TraceDecoder {
       this.use(found[0].format, `recognised: ${found[0].why}`);
       return;
     }
+    const mostly = found.length === 0 ? this.mostlyOf(lines) : null;
+    if (mostly !== null) {
+      this.use(mostly.format, `recognised: ${mostly.fitting} of the first ${lines.length} lines fit it and no other`);
+      return;
+    }
     const known = this.formats.map((format) => `${format.name} (${format.columns.join(',')})`).join(', ');
     const what = found.length === 0 ? 'no known format fits with certainty' : 'several formats fit';
     throw new TraceError(TraceErrorCode.format, `${this.file}: trace format not recognised: ${what}`, [
       `First line: ${lines[0].slice(0, 80)}`,
       `Name the format with --format. Known: ${known}.`,
     ]);
+  }
+
+  /** The only format that any line fits, if most do: then the other lines are wrong, and reading them tells how. */
+  private mostlyOf(lines: readonly string[]): { format: TraceFormat; fitting: number } | null {
+    const counts = this.formats
+      .map((format) => ({ format, fitting: lines.filter((line) => format.recognise([line]) !== null).length }))
+      .filter((count) => count.fitting > 0);
+    return counts.length === 1 && counts[0].fitting * 2 > lines.length ? counts[0] : null;
   }
 
   private tooLong(): never {

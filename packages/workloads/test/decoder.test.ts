@@ -156,7 +156,16 @@ describe('what is refused', () => {
     expect(error.message).toContain('damaged');
   });
 
-  test('the first bad line of a gzip trace ends the reading', async () => {
+  test('damage is told, not the wrong text that came of it', async () => {
+    // Stored blocks, so that a changed byte changes the text and nothing else.
+    const zipped = gzipSync(bytes(`${msr}\n`.repeat(100)), { level: 0 });
+    zipped[zipped.indexOf(','.charCodeAt(0), 2000)] = 'x'.charCodeAt(0);
+    for (const badLines of ['fail', 'skip'] as const) {
+      expect((await failure(zipped, { badLines })).code).toBe('ERR_TRACE_COMPRESSION');
+    }
+  });
+
+  test('a bad line of a gzip trace', async () => {
     const text = `${msr}\n`.repeat(30_000);
     const error = await failure(gzipSync(bytes(`${msr}\nx\n${text}`)), { format: 'msr' });
     expect(error.position?.line).toBe(3);
@@ -200,10 +209,28 @@ describe('what is refused', () => {
     expect(disksim.code).toBe('ERR_TRACE_FORMAT');
     expect(disksim.message).toContain('no known format fits with certainty');
     expect(disksim.hints.join('\n')).toContain('First line: 0.000000 0 130944 8 1');
-    // One line of another kind among the first is enough to be uncertain.
-    expect((await failure(`${mqsim}0 1 2 3 2\n`)).code).toBe('ERR_TRACE_FORMAT');
+    // Most lines must fit one format, and none another.
+    expect((await failure(`${mqsim}0 1 2 3 2\n0.5 1 2 3 1\n`)).code).toBe('ERR_TRACE_FORMAT');
+    expect((await failure(`${mqsim}${mqsim}${msr}\n`)).code).toBe('ERR_TRACE_FORMAT');
     const twice = await failure(mqsim, { formats: [...traceFormats, { ...traceFormats[1], name: 'twin' }] });
     expect(twice.message).toContain('several formats fit');
+  });
+
+  test.each([
+    ['128166372003061629,web,0,Read', 'the line has 4 columns, at least 6 are needed', 30],
+    ['128166372003061629,web,0,Write,-4096,4096,0', 'offset is negative', 32],
+  ])('a bad line among the first, of a format that the others make certain: %s', async (line, message, column) => {
+    const text = `${msr}\n${line}\n${msr}\n`;
+    const error = await failure(text);
+    expect([error.code, error.message]).toEqual(['ERR_TRACE_LINE', `web.csv:3:${column}: ${message}`]);
+    const trace = await read(text, { badLines: 'skip' });
+    expect([trace.format, trace.length, trace.badLines]).toEqual(['msr', 4, 1]);
+  });
+
+  test('no byte of a file steers the terminal that shows the message', async () => {
+    const { message, hints } = await failure(Uint8Array.from({ length: 256 }, (_, i) => (i === 10 ? 65 : i)));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
+    expect(message + hints.join('')).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
   });
 
   test('the wrong format, named', async () => {

@@ -350,6 +350,18 @@ test.each([
   expect(() => run([[0, READ, 0, 512]], options)).toThrow(message);
 });
 
+test('arrivals beyond the simulated clock are an error of the options', () => {
+  const rows: Row[] = [
+    [0, READ, 0, 512],
+    [1000, READ, 0, 512],
+  ];
+  for (const options of [{ loop: { kind: 'open', timeScale: 1e300 } }, { loop: { kind: 'open', timeScale: 7.5e12 } }]) {
+    const error = catchError(() => run(rows, { ...options, repeat: 2 } as Partial<ReplayOptions>));
+    expect(error).toBeInstanceOf(ReplayError);
+    expect(error).toMatchObject({ code: 'ERR_REPLAY_OPTION', key: 'timeScale' });
+  }
+});
+
 test('an empty source is an error, not an endless loop', () => {
   const empty: OperationSource = { count: 0, next: () => false, restart: () => undefined };
   const simulator = new Simulator();
