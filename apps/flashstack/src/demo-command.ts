@@ -79,7 +79,8 @@ function render(runs: readonly Run[], seed: number, trace: string, style: Style)
       '',
     );
   }
-  lines.push(...comparison(runs, style), '', style.tone('dim', 'what the slowest 0.1 % of the writes waited for'));
+  lines.push(...comparison(runs, style), style.tone('dim', "WAF counts what left the drive's write buffer for flash."));
+  lines.push('', style.tone('dim', 'what the slowest 0.1 % of the writes waited for'));
   lines.push(...reasons(runs, style), '', style.tone('dim', 'where to go on'), ...further(trace, style));
   return `${lines.join('\n')}\n`;
 }
