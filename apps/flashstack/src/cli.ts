@@ -14,7 +14,7 @@ Exit codes:
   1    the answer is no: the drive failed requests
   2    wrong input or usage
   3    input or output failed on this machine, or flashstack itself did
-  130  interrupted; the partial result has been printed and kept
+  130  interrupted; the partial result has been printed, with --out also kept
 
 The result goes to stdout, everything else to stderr. More: docs/ in the
 repository, and "flashstack COMMAND --help".`;

@@ -30,6 +30,8 @@ export function summaryOf(result: ExperimentResult, device: string): Summary {
     const [label, tone] = causes[cause];
     return { label, tone, amount: slots * slotBytes };
   });
+  const programmedBytes = written.reduce((sum, part) => sum + part.amount, 0);
+  const flushedBytes = metrics['ftl.hostSlots'] * slotBytes;
   const slowestKind = metrics['host.write.requests'] > 0 ? 'write' : 'read';
   return {
     workload: 'name' in spec.workload ? spec.workload.name : spec.workload.kind,
@@ -38,10 +40,11 @@ export function summaryOf(result: ExperimentResult, device: string): Summary {
     specHash: result.specHash,
     headline: grouped(analysis.headline),
     rows: requestKinds.filter((kind) => metrics[`host.${kind}.requests`] > 0).map((kind) => rowOf(kind, metrics)),
-    waf: metrics['host.write.bytes'] > 0 ? metrics['ftl.waf'] : Number.NaN,
+    // As the causes add up, with what still waits for its program unit to fill: a short run has little else.
+    waf: programmedBytes / flushedBytes,
     receivedBytes: metrics['host.write.bytes'],
-    flushedBytes: metrics['ftl.hostSlots'] * slotBytes,
-    programmedBytes: written.reduce((sum, part) => sum + part.amount, 0),
+    flushedBytes,
+    programmedBytes,
     written,
     slowest: slowestParts(slowestKind, metrics),
     slowestKind,

@@ -33,7 +33,7 @@ export interface Summary {
   /** The sentence that names the cause. */
   readonly headline: string;
   readonly rows: readonly SummaryRow[];
-  /** NaN if nothing was written. */
+  /** NaN if nothing left the buffer for flash. */
   readonly waf: number;
   readonly receivedBytes: number;
   /** What of it left the buffer for flash, in whole slots. */
@@ -129,7 +129,10 @@ function rateTableIn(rows: readonly SummaryRow[], unit: string, ns: number, styl
 
 function amplification(summary: Summary, style: Style): string[] {
   const { numbers } = style;
-  if (!Number.isFinite(summary.waf)) return ['  write amplification  none: nothing was written'];
+  if (summary.flushedBytes === 0) {
+    const what = summary.receivedBytes === 0 ? 'nothing was written' : 'nothing left the write buffer for flash';
+    return [`  write amplification  none: ${what}`];
+  }
   const waf = style.tone('strong', summary.waf.toFixed(2));
   const sizes = `drive received ${numbers.bytes(summary.receivedBytes)}, flash programmed ${numbers.bytes(summary.programmedBytes)}`;
   const lines = [`  write amplification  ${waf}  ${sizes}`, ...absorbed(summary, style)];

@@ -52,6 +52,19 @@ describe('replay', () => {
     expect((await cli(`${args} --scheduler event`)).out.split('\n')[0]).not.toBe(first.out.split('\n')[0]);
   });
 
+  test('a run of one write amplifies nothing; one whose writes stay in the buffer says so', async () => {
+    const path = `${folder()}/one.txt`;
+    writeFileSync(path, '0 0 0 8 0\n');
+    expect((await cli(`replay ${path} ${small}`)).out).toMatch(
+      /write amplification {2}1\.00 {2}drive received 4 KiB, /,
+    );
+    const lazy = '--set buffer.drain=watermark --set buffer.highWatermark=0.9 --set buffer.lowWatermark=0.5';
+    const kept = await cli(`replay ${path} ${small} ${lazy}`);
+    expect(kept.code, kept.err).toBe(0);
+    expect(kept.out).toContain('write amplification  none: nothing left the write buffer for flash');
+    expect(kept.out).not.toMatch(/NaN|Infinity/);
+  });
+
   test('--json prints the result alone; --out writes the same, whole', async () => {
     const at = folder();
     const { code, out } = await cli(`replay ${postgres} ${small} --json --out ${at}/a`);

@@ -102,7 +102,16 @@ test('never wider than 80 columns nor longer than 24 lines, with colours too', (
 
 test('nothing written: said, not left out; failures stand out', () => {
   const text = renderSummary(
-    { ...summary, waf: Number.NaN, written: [], slowest: [], failed: 3, completed: 1_240_193 },
+    {
+      ...summary,
+      waf: Number.NaN,
+      receivedBytes: 0,
+      flushedBytes: 0,
+      written: [],
+      slowest: [],
+      failed: 3,
+      completed: 1_240_193,
+    },
     new Style(true, false),
   );
   expect(text).toContain('write amplification  none: nothing was written');
