@@ -3,20 +3,11 @@ import type { BlockTable } from '../block-table.js';
 import { CandidateSet } from './candidate-set.js';
 import { closedEarlier, type VictimPolicy } from './policy.js';
 
-/**
- * The best of `d` candidates drawn uniformly with replacement: fewest valid slots, ties to the first drawn (randomised
- * greedy; Van Houdt, "A Mean Field Model for a Class of Garbage Collection Algorithms in Flash-Based Solid State
- * Drives", 2013). `d` = 1 is the random policy.
- */
-export class DChoices implements VictimPolicy {
-  private readonly d: number;
-  private blocks!: BlockTable;
-  private random!: RandomStream;
-  private set!: CandidateSet;
-
-  constructor(d: number) {
-    this.d = d;
-  }
+/** What policies that draw candidates at random share: the set of candidates. Valid counts are read when drawing. */
+abstract class Drawing implements VictimPolicy {
+  protected blocks!: BlockTable;
+  protected random!: RandomStream;
+  protected set!: CandidateSet;
 
   attach(blocks: BlockTable, random: RandomStream): void {
     this.blocks = blocks;
@@ -29,11 +20,31 @@ export class DChoices implements VictimPolicy {
   }
 
   invalidated(): void {
-    // Valid counts are read when candidates are drawn.
+    // Nothing is kept that an invalidation would change.
   }
 
   removed(block: number): void {
     this.set.remove(block);
+  }
+
+  abstract choose(domain: number): number;
+
+  reset(): void {
+    this.set.clear();
+  }
+}
+
+/**
+ * The best of `d` candidates drawn uniformly with replacement: fewest valid slots, ties to the first drawn (randomised
+ * greedy; Van Houdt, "A Mean Field Model for a Class of Garbage Collection Algorithms in Flash-Based Solid State
+ * Drives", 2013). `d` = 1 is the random policy.
+ */
+export class DChoices extends Drawing {
+  private readonly d: number;
+
+  constructor(d: number) {
+    super();
+    this.d = d;
   }
 
   choose(domain: number): number {
@@ -48,42 +59,18 @@ export class DChoices implements VictimPolicy {
     }
     return best;
   }
-
-  reset(): void {
-    this.set.clear();
-  }
 }
 
 /**
  * Random among candidates with at least `share` of their slots invalid ("random++"); falls back to the best seen after
  * as many draws as there are candidates.
  */
-export class RandomThreshold implements VictimPolicy {
+export class RandomThreshold extends Drawing {
   private readonly share: number;
-  private blocks!: BlockTable;
-  private random!: RandomStream;
-  private set!: CandidateSet;
 
   constructor(share: number) {
+    super();
     this.share = share;
-  }
-
-  attach(blocks: BlockTable, random: RandomStream): void {
-    this.blocks = blocks;
-    this.random = random;
-    this.set = new CandidateSet(blocks);
-  }
-
-  closed(block: number): void {
-    this.set.add(block);
-  }
-
-  invalidated(): void {
-    // Valid counts are read when candidates are drawn.
-  }
-
-  removed(block: number): void {
-    this.set.remove(block);
   }
 
   choose(domain: number): number {
@@ -103,9 +90,5 @@ export class RandomThreshold implements VictimPolicy {
       }
     }
     return best;
-  }
-
-  reset(): void {
-    this.set.clear();
   }
 }
