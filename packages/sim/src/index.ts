@@ -13,6 +13,7 @@ export type { EventTarget } from './event-queue.js';
 export { exp, expm1, log, log1p } from './exact-math.js';
 export { Histogram, type HistogramRecord } from './histogram.js';
 export { Condition, Mutex, RwLock, Semaphore } from './locks.js';
+export { PercentileSeries } from './percentile-series.js';
 export { Permutation } from './permutation.js';
 export { fanOut } from './probe.js';
 export {

@@ -76,7 +76,8 @@ export function resolveParameters(
 /** The candidate with the least edit distance to `name`, or null if none is near enough to be meant. */
 export function nearestName(name: string, candidates: readonly string[]): string | null {
   let nearest: string | null = null;
-  let least = Math.max(2, Math.floor(name.length / 2));
+  // Any two names of three letters are three edits apart at most: one is all that can pass for a slip there.
+  let least = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 2));
   for (const candidate of candidates) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < least || (distance === least && nearest === null)) {
