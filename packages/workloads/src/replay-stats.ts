@@ -1,4 +1,4 @@
-import { Histogram, type LayerStats, TimeSeries } from '@flashstack/sim';
+import { Histogram, type LayerStats, PercentileSeries, TimeSeries } from '@flashstack/sim';
 
 /** Kinds of request that a replay tells apart; discards and write-zeroes count together. */
 export const requestKinds: readonly RequestKind[] = ['read', 'write', 'flush', 'discard'];
@@ -22,10 +22,22 @@ export class RequestStats {
   readonly bytesOverTime: TimeSeries;
   /** Latencies over the time of completion, likewise. */
   readonly latencyOverTime: TimeSeries;
+  /** Percentiles of the latencies over the time of completion. */
+  readonly percentilesOverTime: PercentileSeries;
 
   constructor(seriesIntervalNs: number, seriesPoints: number) {
     this.bytesOverTime = new TimeSeries(seriesIntervalNs, seriesPoints);
     this.latencyOverTime = new TimeSeries(seriesIntervalNs, seriesPoints);
+    this.percentilesOverTime = new PercentileSeries(seriesIntervalNs);
+  }
+
+  /** Starts counting again; what is in flight stays issued. Series go on. */
+  reset(): void {
+    this.issued -= this.completed + this.failed;
+    this.completed = 0;
+    this.failed = 0;
+    this.bytes = 0;
+    this.latencyNs.reset();
   }
 }
 
@@ -48,8 +60,11 @@ export class ReplayStats {
   /** Open loop: sum and maximum of how late those were. */
   lateNs = 0;
   maxLateNs = 0;
-  /** When the replay began, and when the last request so far completed. */
+  /** When the replay began: the origin of the series. */
   startNs = 0;
+  /** Start of counting: `startNs`, or the last `reset`. */
+  sinceNs = 0;
+  /** When the last request so far completed. */
   endNs = 0;
   /** The four kinds, in the order of {@link requestKinds}. */
   readonly kinds: readonly RequestStats[];
@@ -77,9 +92,24 @@ export class ReplayStats {
     return this.read.failed + this.write.failed + this.flush.failed + this.discard.failed;
   }
 
-  /** From the start to the last completion, in ns. */
+  /** From the start of counting to the last completion, in ns. */
   get elapsedNs(): number {
-    return this.endNs - this.startNs;
+    return this.endNs - this.sinceNs;
+  }
+
+  /**
+   * Starts counting again at `nowNs`, such as after a warm-up; what is in flight stays issued. Series go on, and
+   * `passes` and `widened` count the whole replay.
+   */
+  reset(nowNs: number): void {
+    for (const kind of this.kinds) kind.reset();
+    this.maxInFlight = this.issued;
+    this.outOfOrder = 0;
+    this.late = 0;
+    this.lateNs = 0;
+    this.maxLateNs = 0;
+    this.sinceNs = nowNs;
+    this.endNs = nowNs;
   }
 
   /**

@@ -159,6 +159,7 @@ export class Replay implements IoOwner, EventTarget {
     this.started = true;
     const now = this.simulator.now;
     this.stats.startNs = now;
+    this.stats.sinceNs = now;
     this.stats.endNs = now;
     this.times[BASE] = now;
     this.times[ARRIVAL] = now;
@@ -308,8 +309,10 @@ export class Replay implements IoOwner, EventTarget {
     stats.bytes += this.lengths[slot];
     const latencyNs = now - this.arrivals[slot];
     stats.latencyNs.record(latencyNs);
-    stats.latencyOverTime.add(now - this.stats.startNs, latencyNs);
-    stats.bytesOverTime.add(now - this.stats.startNs, this.lengths[slot]);
+    const timeNs = now - this.stats.startNs;
+    stats.latencyOverTime.add(timeNs, latencyNs);
+    stats.percentilesOverTime.add(timeNs, latencyNs);
+    stats.bytesOverTime.add(timeNs, this.lengths[slot]);
   }
 
   private grow(slots: number): void {
