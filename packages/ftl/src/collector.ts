@@ -54,7 +54,7 @@ export class Collector {
   /** Blocks to be emptied for another reason than garbage collection, with that reason. */
   private readonly urgent: number[] = [];
   private readonly urgentReason: number[] = [];
-  /** Victims without an invalid slot in a row, per domain. */
+  /** Victims in a row without an invalid slot, per domain. */
   private readonly fruitless: Int32Array;
   private readonly parts: CollectorParts;
 
@@ -200,21 +200,9 @@ export class Collector {
   /** Chooses a victim; false if none would gain anything, or none fits into the space there is. */
   private start(domain: number): boolean {
     if (this.urgent.length > 0 && this.startUrgent(domain)) return true;
-    const { table, policy, stats } = this.parts;
-    let block = policy.choose(domain);
-    if (block < 0 || (table.valid[block] >= table.capacity[block] && !table.reclaimable(domain))) return false;
-    if (table.state[block] !== BlockState.closed || table.domainOf(block) !== domain) {
-      throw new FtlError(
-        'ERR_FTL_VICTIM',
-        `the victim policy chose block ${block}, which is no closed block of domain ${domain}`,
-      );
-    }
-    this.checkGain(domain, block);
-    if (!this.fits(domain, block, MoveReason.gc)) {
-      // Close to the end of space the emptiest block must do, whatever the policy says.
-      block = table.leastValid(domain);
-      if (!this.fits(domain, block, MoveReason.gc) && !this.mayFit(domain, block)) return false;
-    }
+    const { table, stats } = this.parts;
+    const block = this.victimOf(domain);
+    if (block < 0) return false;
     if (stats.gcStartHost < 0) {
       stats.gcStartHost = stats.host;
       stats.gcStartDomain = domain;
@@ -226,15 +214,30 @@ export class Collector {
     return true;
   }
 
-  /** A full block may be a policy's choice now and then; if it always is, collection would go on for ever. */
-  private checkGain(domain: number, block: number): void {
-    const { table } = this.parts;
+  /** The block to collect: the policy's choice, if there is room and hope; −1 if there is none. */
+  private victimOf(domain: number): number {
+    const { table, policy, stats } = this.parts;
+    const choice = policy.choose(domain);
+    if (choice < 0) return -1;
+    if (table.state[choice] !== BlockState.closed || table.domainOf(choice) !== domain) {
+      throw new FtlError(
+        'ERR_FTL_VICTIM',
+        `the victim policy chose block ${choice}, which is no closed block of domain ${domain}`,
+      );
+    }
+    const full = table.valid[choice] >= table.capacity[choice];
+    if (full && !table.reclaimable(domain)) return -1;
+    let block = choice;
+    // Some policies choose blocks from which nothing is gained while others hold invalid slots. First in, first out that
+    // goes on for a round at most; drawn at random it may go on for longer, and by a careless policy for ever.
+    if ((full && this.fruitless[domain] >= table.blocksPerDomain) || !this.fits(domain, choice, MoveReason.gc)) {
+      // Close to the end of space, too, the emptiest block must do, whatever the policy says.
+      block = table.leastValid(domain);
+      if (!this.fits(domain, block, MoveReason.gc) && !this.mayFit(domain, block)) return -1;
+    }
+    if (block !== choice) stats.overruled++;
     this.fruitless[domain] = table.valid[block] < table.capacity[block] ? 0 : this.fruitless[domain] + 1;
-    if (this.fruitless[domain] <= 2 * table.blocksPerDomain) return;
-    throw new FtlError(
-      'ERR_FTL_VICTIM',
-      `the victim policy chose ${this.fruitless[domain]} blocks in a row of domain ${domain} from which nothing can be gained, although others hold invalid slots`,
-    );
+    return block;
   }
 
   /** True if all valid slots of the block, and padding behind them, find room without waiting for an erase. */

@@ -26,6 +26,11 @@ export class FtlStats {
   programmed = 0;
   /** Blocks emptied, by `MoveReason`. */
   readonly runs: Float64Array = new Float64Array(4);
+  /**
+   * Victims of garbage collection that the policy did not choose: there was no room for its choice, or its choices had
+   * gained nothing for a whole round of the domain's blocks. Then the block with the fewest valid slots is taken.
+   */
+  overruled = 0;
   /** Physical pages read to relocate their slots, and pages moved by copyback. */
   moveReads = 0;
   copybacks = 0;
