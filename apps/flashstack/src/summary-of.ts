@@ -81,7 +81,8 @@ function rowOf(kind: string, metrics: Metrics): SummaryRow {
 }
 
 const phaseLabels: Readonly<Record<PhaseName, string>> = {
-  link: 'queue or link',
+  queue: 'queue',
+  link: 'link',
   firmware: 'firmware',
   buffer: 'buffer',
   mapping: 'map',

@@ -140,13 +140,23 @@ export function validateRequest(device: BlockDevice, request: BlockRequest): voi
   const { op, block, count, flags, data, tags } = request;
   if (op !== BlockOp.read && op !== BlockOp.write) validateWithoutPayload(request);
   if (op === BlockOp.flush) return;
-  if (!Number.isSafeInteger(block) || !Number.isSafeInteger(count) || block < 0 || count < 1) {
-    throw new RangeError(`request for block ${block}, count ${count}: expected a block ≥ 0 and a count ≥ 1`);
-  }
-  if (block + count > device.blockCount) {
-    throw new RangeError(`blocks ${block}–${block + count - 1} are beyond the device of ${device.blockCount} blocks`);
+  const end = block + count;
+  if (!Number.isSafeInteger(end) || !Number.isSafeInteger(count) || block < 0 || count < 1 || end > device.blockCount) {
+    throw outOfRange(device, request);
   }
   if (flags !== 0) validateFlags(op, flags);
+  if (data !== null || tags !== null) validatePayload(device, request);
+}
+
+/** Apart from the check, so that the engine does not make strings of the numbers of requests that are in range. */
+function outOfRange(device: BlockDevice, { block, count }: BlockRequest): RangeError {
+  if (!Number.isSafeInteger(block) || !Number.isSafeInteger(count) || block < 0 || count < 1) {
+    return new RangeError(`request for block ${block}, count ${count}: expected a block ≥ 0 and a count ≥ 1`);
+  }
+  return new RangeError(`blocks ${block}–${block + count - 1} are beyond the device of ${device.blockCount} blocks`);
+}
+
+function validatePayload(device: BlockDevice, { count, data, tags }: BlockRequest): void {
   if (data !== null && data.length !== count * device.blockBytes) {
     throw new RangeError(`data holds ${data.length} bytes, expected ${count} × ${device.blockBytes}`);
   }

@@ -94,8 +94,7 @@ export class CommandContext {
     if (this.blocksPerSlot === 1) return 1;
     const { table } = this;
     const from = index === 0 ? table.head[h] : 0;
-    let to = this.blocksPerSlot;
-    if (index === table.slots[h] - 1) to = ((table.head[h] + table.blocks[h] - 1) % this.blocksPerSlot) + 1;
+    const to = this.blocksPerSlot - (index === table.slots[h] - 1 ? table.tail[h] : 0);
     return upTo(to) & ~(upTo(from) & this.fullMask);
   }
 

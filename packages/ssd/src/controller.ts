@@ -56,7 +56,7 @@ export class Controller implements FtlClient, EventTarget {
     context.active++;
     context.beginning = true;
     table.markNs[h] = table.issuedNs[h];
-    context.chargeWait(h, Phase.link);
+    context.chargeWait(h, Phase.queue);
     switch (table.op[h]) {
       case BlockOp.read: {
         const { readNs, readSlotNs, readPipelineNs } = config.firmware;

@@ -6,7 +6,9 @@ import { NAND_PHASES, NandPhase, type NandScheduler, type Token } from '@flashst
  * garbage collection caused all count as `gc`.
  */
 export const phaseNames = [
-  /** Host interface: waiting for a command slot, waiting for the link, command and data transfer on the link. */
+  /** Waiting for an overlapping write before it, for a command slot, and after a power cut for what is left over. */
+  'queue',
+  /** Waiting for the link, command and data transfer on the link. */
   'link',
   /** Waiting for and running on a controller core. */
   'firmware',
@@ -30,18 +32,19 @@ export type PhaseName = (typeof phaseNames)[number];
 
 /** Columns of a phase row, in the order of {@link phaseNames}. */
 export const Phase = {
-  link: 0,
-  firmware: 1,
-  buffer: 2,
-  mapping: 3,
-  bus: 4,
-  die: 5,
-  array: 6,
-  transfer: 7,
-  gc: 8,
+  queue: 0,
+  link: 1,
+  firmware: 2,
+  buffer: 3,
+  mapping: 4,
+  bus: 5,
+  die: 6,
+  array: 7,
+  transfer: 8,
+  gc: 9,
 } as const;
 /** Number of phases. */
-export const PHASES = 9;
+export const PHASES = 10;
 
 const SUB_BITS = 4;
 const SUB = 1 << SUB_BITS;
@@ -92,6 +95,20 @@ export class PhaseProfile {
     }
     const means: Record<string, number> = {};
     for (let phase = 0; phase < PHASES; phase++) means[phaseNames[phase]] = wanted === 0 ? 0 : sums[phase] / wanted;
+    return means as Record<PhaseName, number>;
+  }
+
+  /** Mean phases, ns, of the requests in the latency class where the share `quantile` of all (0 … 1) is reached. */
+  around(quantile: number): Record<PhaseName, number> {
+    let left = Math.max(1, Math.ceil(this.count * quantile));
+    let bucket = 0;
+    while (bucket <= this.highest && left > this.rows[bucket * ROW]) left -= this.rows[bucket++ * ROW];
+    const row = bucket * ROW;
+    const count = bucket > this.highest ? 0 : this.rows[row];
+    const means: Record<string, number> = {};
+    for (let phase = 0; phase < PHASES; phase++) {
+      means[phaseNames[phase]] = count === 0 ? 0 : this.rows[row + 1 + phase] / count;
+    }
     return means as Record<PhaseName, number>;
   }
 

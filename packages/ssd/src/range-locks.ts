@@ -1,25 +1,36 @@
 import type { RequestTable } from './request-table.js';
 
 const NONE = -1;
-const REGION_SHIFT = 5;
-const REGIONS = 4096;
-/** A request over more regions than this is not counted per region. */
-const WIDE = 64;
+/** Slots per region of a level, as powers of two. */
+const LEVEL_SHIFTS = [5, 9, 13, 17, 21, 25, 30];
+const BUCKETS = 4096;
 
 /**
  * Keeps overlapping writes (and discards) in order of submission: of overlapping writes in flight the one submitted
  * last wins, whatever core or queue they take. A request that overlaps an earlier one under way waits for its end.
  *
- * Counters per region of 32 slots say quickly that nothing overlaps; only if they cannot is the list searched.
+ * A request is listed in the regions it touches, on the finest level on which these are at most two, so that entering
+ * looks at few others however many are in flight. It waits for the latest request it overlaps; that one has waited for
+ * those before it, so a hot slot makes a chain in which every end wakes one.
  */
 export class RangeLocks {
   /** Requests that wait. */
   held = 0;
   private readonly table: RequestTable;
-  private readonly regions: Int32Array = new Int32Array(REGIONS);
-  private wide = 0;
-  private head = NONE;
-  private tail = NONE;
+  /** Newest node per bucket of a level; the buckets of a level are made when it is first used. */
+  private readonly newest: (Int32Array | null)[] = LEVEL_SHIFTS.map(() => null);
+  /** Requests listed per level. */
+  private readonly listed: Int32Array = new Int32Array(LEVEL_SHIFTS.length);
+  /** Two nodes per request: its neighbours in the list of each of its regions. */
+  private older: Int32Array = new Int32Array(0);
+  private newer: Int32Array = new Int32Array(0);
+  /** Per request: order of submission (wraps), who waits for it, the next of those who wait with it. */
+  private order: Int32Array = new Int32Array(0);
+  private waiters: Int32Array = new Int32Array(0);
+  private next: Int32Array = new Int32Array(0);
+  private entered = 0;
+  /** Requests that may begin, in order of submission. */
+  private runnable = NONE;
 
   constructor(table: RequestTable) {
     this.table = table;
@@ -27,74 +38,147 @@ export class RangeLocks {
 
   /** Enters a request; true if it may begin now, false if it must wait. */
   enter(h: number): boolean {
-    const { table } = this;
-    const clear = this.claim(h);
-    table.lockPrevious[h] = this.tail;
-    table.lockNext[h] = NONE;
-    if (this.tail === NONE) this.head = h;
-    else table.lockNext[this.tail] = h;
-    this.tail = h;
-    table.held[h] = 0;
-    if (clear || !this.overlapsEarlier(h)) return true;
-    table.held[h] = 1;
+    if (h >= this.order.length) this.grow(this.table.capacity);
+    this.order[h] = this.entered = (this.entered + 1) | 0;
+    this.waiters[h] = NONE;
+    const blocker = this.blockerOf(h);
+    this.list(h);
+    if (blocker === NONE) return true;
     this.held++;
+    this.waitFor(h, blocker);
     return false;
   }
 
-  /** A request has ended. */
+  /** A request has ended; those that waited for it alone become runnable. */
   leave(h: number): void {
-    const { table } = this;
-    const before = table.lockPrevious[h];
-    const after = table.lockNext[h];
-    if (before === NONE) this.head = after;
-    else table.lockNext[before] = after;
-    if (after === NONE) this.tail = before;
-    else table.lockPrevious[after] = before;
-    const first = table.lpn[h] >> REGION_SHIFT;
-    const last = (table.lpn[h] + table.slots[h] - 1) >> REGION_SHIFT;
-    if (last - first >= WIDE) {
-      this.wide--;
-      return;
+    this.unlist(h);
+    let waiter = this.waiters[h];
+    while (waiter !== NONE) {
+      const after = this.next[waiter];
+      const blocker = this.blockerOf(waiter);
+      if (blocker === NONE) this.ready(waiter);
+      else this.waitFor(waiter, blocker);
+      waiter = after;
     }
-    for (let region = first; region <= last; region++) this.regions[region & (REGIONS - 1)]--;
   }
 
-  /** The first held request from `from` (−1: from the oldest) that nothing earlier overlaps any more, or −1. */
+  /** The earliest held request that nothing overlaps any more, or −1; it may begin. */
   nextRunnable(): number {
-    const { table } = this;
-    if (this.held === 0) return NONE;
-    for (let h = this.head; h !== NONE; h = table.lockNext[h]) {
-      if (table.held[h] === 0 || this.overlapsEarlier(h)) continue;
-      table.held[h] = 0;
-      this.held--;
-      return h;
+    const h = this.runnable;
+    if (h === NONE) return NONE;
+    this.runnable = this.next[h];
+    this.held--;
+    return h;
+  }
+
+  private waitFor(h: number, blocker: number): void {
+    this.next[h] = this.waiters[blocker];
+    this.waiters[blocker] = h;
+  }
+
+  private ready(h: number): void {
+    const { next } = this;
+    let before = NONE;
+    let after = this.runnable;
+    while (after !== NONE && this.isEarlier(after, h)) {
+      before = after;
+      after = next[after];
+    }
+    next[h] = after;
+    if (before === NONE) this.runnable = h;
+    else next[before] = h;
+  }
+
+  /** The latest request before `h` that overlaps it, or −1. */
+  private blockerOf(h: number): number {
+    const { table, listed } = this;
+    const first = table.lpn[h];
+    const last = first + table.slots[h] - 1;
+    let latest = NONE;
+    for (let level = 0; level < listed.length; level++) {
+      if (listed[level] === 0) continue;
+      const heads = this.newest[level] as Int32Array;
+      const shift = LEVEL_SHIFTS[level];
+      const from = first >>> shift;
+      const to = Math.min(last >>> shift, from + BUCKETS - 1);
+      for (let region = from; region <= to; region++) {
+        const found = this.searchOlder(heads[region & (BUCKETS - 1)], h, first, last);
+        if (found !== NONE && (latest === NONE || this.isEarlier(latest, found))) latest = found;
+      }
+    }
+    return latest;
+  }
+
+  /** The newest request from `node` on that is earlier than `h` and overlaps the slots `first … last`, or −1. */
+  private searchOlder(newest: number, h: number, first: number, last: number): number {
+    const { table, older } = this;
+    for (let node = newest; node !== NONE; node = older[node]) {
+      const other = node >> 1;
+      if (table.lpn[other] > last || first >= table.lpn[other] + table.slots[other]) continue;
+      if (this.isEarlier(other, h)) return other;
     }
     return NONE;
   }
 
-  /** Counts a request in its regions; true if no other request can overlap it. */
-  private claim(h: number): boolean {
-    const { table, regions } = this;
-    const first = table.lpn[h] >> REGION_SHIFT;
-    const last = (table.lpn[h] + table.slots[h] - 1) >> REGION_SHIFT;
-    let clear = this.wide === 0;
-    if (last - first >= WIDE) {
-      this.wide++;
-      return this.head === NONE;
-    }
-    for (let region = first; region <= last; region++) {
-      if (regions[region & (REGIONS - 1)]++ !== 0) clear = false;
-    }
-    return clear;
+  private isEarlier(a: number, b: number): boolean {
+    return ((this.order[a] - this.order[b]) | 0) < 0;
   }
 
-  private overlapsEarlier(h: number): boolean {
-    const { table } = this;
-    const first = table.lpn[h];
-    const end = first + table.slots[h];
-    for (let other = table.lockPrevious[h]; other !== NONE; other = table.lockPrevious[other]) {
-      if (table.lpn[other] < end && first < table.lpn[other] + table.slots[other]) return true;
-    }
-    return false;
+  private list(h: number): void {
+    const level = this.levelOf(h);
+    this.listed[level]++;
+    const heads = (this.newest[level] ??= new Int32Array(BUCKETS).fill(NONE));
+    const from = this.table.lpn[h] >>> LEVEL_SHIFTS[level];
+    const to = (this.table.lpn[h] + this.table.slots[h] - 1) >>> LEVEL_SHIFTS[level];
+    this.link(heads, from & (BUCKETS - 1), h << 1);
+    if (to !== from) this.link(heads, to & (BUCKETS - 1), (h << 1) | 1);
   }
+
+  private link(heads: Int32Array, bucket: number, node: number): void {
+    const before = heads[bucket];
+    this.older[node] = before;
+    this.newer[node] = NONE;
+    if (before !== NONE) this.newer[before] = node;
+    heads[bucket] = node;
+  }
+
+  private unlist(h: number): void {
+    const level = this.levelOf(h);
+    this.listed[level]--;
+    const heads = this.newest[level] as Int32Array;
+    const from = this.table.lpn[h] >>> LEVEL_SHIFTS[level];
+    const to = (this.table.lpn[h] + this.table.slots[h] - 1) >>> LEVEL_SHIFTS[level];
+    this.unlink(heads, from & (BUCKETS - 1), h << 1);
+    if (to !== from) this.unlink(heads, to & (BUCKETS - 1), (h << 1) | 1);
+  }
+
+  private unlink(heads: Int32Array, bucket: number, node: number): void {
+    const { older, newer } = this;
+    if (newer[node] === NONE) heads[bucket] = older[node];
+    else older[newer[node]] = older[node];
+    if (older[node] !== NONE) newer[older[node]] = newer[node];
+  }
+
+  /** The finest level on which a request touches at most two regions. */
+  private levelOf(h: number): number {
+    const first = this.table.lpn[h];
+    const last = first + this.table.slots[h] - 1;
+    let level = 0;
+    while ((last >>> LEVEL_SHIFTS[level]) - (first >>> LEVEL_SHIFTS[level]) > 1) level++;
+    return level;
+  }
+
+  private grow(capacity: number): void {
+    this.older = wider(this.older, capacity * 2);
+    this.newer = wider(this.newer, capacity * 2);
+    this.order = wider(this.order, capacity);
+    this.waiters = wider(this.waiters, capacity);
+    this.next = wider(this.next, capacity);
+  }
+}
+
+function wider(column: Int32Array, length: number): Int32Array {
+  const wide = new Int32Array(length);
+  wide.set(column);
+  return wide;
 }

@@ -23,8 +23,9 @@ export class RequestTable {
   /** First slot and number of slots the request touches. */
   lpn: Int32Array;
   slots: Int32Array;
-  /** Blocks before the request in its first slot, and blocks of the request. */
+  /** Blocks before the request in its first slot, behind it in its last slot, and blocks of the request. */
   head: Uint8Array;
+  tail: Uint8Array;
   blocks: Float64Array;
   /** Writes: slots whose data is here; slots placed in the buffer or handed on. Reads: slots looked up. */
   arrived: Int32Array;
@@ -45,10 +46,6 @@ export class RequestTable {
   /** Flushes: the newest age they cover. */
   coversAge: Float64Array;
   phasesNs: Float64Array;
-  /** Writes and discards in order of submission, and whether one waits for an earlier one; see `RangeLocks`. */
-  lockNext: Int32Array;
-  lockPrevious: Int32Array;
-  held: Uint8Array;
   /** Link of the list a request is in: free list, submission queue, admission queue, or flushes. */
   next: Int32Array;
   private freeHead = NONE;
@@ -60,6 +57,7 @@ export class RequestTable {
     this.stage = new Uint8Array(0);
     this.waiting = new Uint8Array(0);
     this.head = new Uint8Array(0);
+    this.tail = new Uint8Array(0);
     this.flags = new Int32Array(0);
     this.stream = new Int32Array(0);
     this.flow = new Int32Array(0);
@@ -71,9 +69,6 @@ export class RequestTable {
     this.unissued = new Int32Array(0);
     this.record = new Int32Array(0);
     this.next = new Int32Array(0);
-    this.lockNext = new Int32Array(0);
-    this.lockPrevious = new Int32Array(0);
-    this.held = new Uint8Array(0);
     this.blocks = new Float64Array(0);
     this.linkBytes = new Float64Array(0);
     this.issuedNs = new Float64Array(0);
@@ -82,6 +77,11 @@ export class RequestTable {
     this.coversAge = new Float64Array(0);
     this.phasesNs = new Float64Array(0);
     this.grow(64);
+  }
+
+  /** Handles there are, in use or not. */
+  get capacity(): number {
+    return this.op.length;
   }
 
   /** A handle whose counters and phases are zero. */
@@ -118,6 +118,7 @@ export class RequestTable {
     this.stage = bytes(this.stage, capacity);
     this.waiting = bytes(this.waiting, capacity);
     this.head = bytes(this.head, capacity);
+    this.tail = bytes(this.tail, capacity);
     this.flags = ints(this.flags, capacity);
     this.stream = ints(this.stream, capacity);
     this.flow = ints(this.flow, capacity);
@@ -129,9 +130,6 @@ export class RequestTable {
     this.unissued = ints(this.unissued, capacity);
     this.record = ints(this.record, capacity);
     this.next = ints(this.next, capacity);
-    this.lockNext = ints(this.lockNext, capacity);
-    this.lockPrevious = ints(this.lockPrevious, capacity);
-    this.held = bytes(this.held, capacity);
     this.blocks = doubles(this.blocks, capacity);
     this.linkBytes = doubles(this.linkBytes, capacity);
     this.issuedNs = doubles(this.issuedNs, capacity);

@@ -237,7 +237,9 @@ export class Ssd implements BlockDevice, HostPort {
     table.lpn[h] = first;
     table.head[h] = head;
     table.blocks[h] = count;
-    table.slots[h] = this.slotBlocks === 1 ? count : Math.ceil((head + count) / this.slotBlocks);
+    const slots = this.slotBlocks === 1 ? count : Math.ceil((head + count) / this.slotBlocks);
+    table.slots[h] = slots;
+    table.tail[h] = slots * this.slotBlocks - head - count;
     table.linkBytes[h] = count * this.blockBytes;
     table.issuedNs[h] = this.simulator.now;
     if (this.contents !== null && request.op === BlockOp.write) this.contents.capture(h);

@@ -57,6 +57,12 @@ export class KindStats {
 /** Kind by `BlockOp`. */
 const KIND_OF_OP: readonly HostKind[] = ['read', 'write', 'flush', 'discard', 'discard'];
 
+const QUANTILES = [
+  ['p50', 0.5],
+  ['p99', 0.99],
+  ['p999', 0.999],
+] as const;
+
 /** Everything a drive counts at its host interface. */
 export class SsdStats {
   readonly kinds: Readonly<Record<HostKind, KindStats>> = {
@@ -93,7 +99,7 @@ export class SsdStats {
 
   /**
    * Registers for each kind `ssd.{kind}.{requests,bytes,failed,iops,bytesPerSecond}`, latencies, mean phases of all
-   * requests and of the slowest thousandth, and the controller's counters as `ssd.{counter}`. Rates are over the time
+   * requests, of those around p50, p99 and p99.9, and of the slowest thousandth, and the controller's counters as `ssd.{counter}`. Rates are over the time
    * since `sinceNs`.
    */
   register(registry: StatsRegistry, now: () => number): void {
@@ -113,6 +119,9 @@ export class SsdStats {
       for (const phase of phaseNames) {
         layer.gauge(`${kind}.phaseNs.${phase}`, () => stats.phases.slowest(1)[phase]);
         layer.gauge(`${kind}.slowest.phaseNs.${phase}`, () => stats.phases.slowest(0.001)[phase]);
+        for (const [name, quantile] of QUANTILES) {
+          layer.gauge(`${kind}.${name}.phaseNs.${phase}`, () => stats.phases.around(quantile)[phase]);
+        }
       }
     }
     layer.counters(this.counters);

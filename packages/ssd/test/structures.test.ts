@@ -156,6 +156,29 @@ describe('range locks', () => {
   });
 });
 
+test('range locks stay fast with many requests in flight, far apart, on one slot and over everything', () => {
+  // A search of all requests in flight at every end would take minutes here.
+  const table = new RequestTable();
+  const locks = new RangeLocks(table);
+  const waiting: number[] = [];
+  const total = 60_000;
+  for (let i = 0; i < total; i++) {
+    const h = table.acquire();
+    table.lpn[h] = i % 3 === 0 ? 7 : (i * 37) % 1_000_003;
+    table.slots[h] = i % 20_000 === 19_999 ? 1_000_003 : 1;
+    if (locks.enter(h)) waiting.push(h);
+  }
+  let done = 0;
+  for (let at = 0; at < waiting.length; at++) {
+    locks.leave(waiting[at]);
+    table.release(waiting[at]);
+    done++;
+    for (let next = locks.nextRunnable(); next >= 0; next = locks.nextRunnable()) waiting.push(next);
+  }
+  expect(done).toBe(total);
+  expect(locks.held).toBe(0);
+});
+
 describe('content records', () => {
   test('agree with plain arrays, mixed of tags and bytes, and none is lost or freed too early', () => {
     for (let seed = 1; seed <= numRuns / 4; seed++) {
