@@ -127,11 +127,17 @@ export class RangeLocks {
   private list(h: number): void {
     const level = this.levelOf(h);
     this.listed[level]++;
-    const heads = (this.newest[level] ??= new Int32Array(BUCKETS).fill(NONE));
+    const heads = this.newest[level] ?? this.addLevel(level);
     const from = this.table.lpn[h] >>> LEVEL_SHIFTS[level];
     const to = (this.table.lpn[h] + this.table.slots[h] - 1) >>> LEVEL_SHIFTS[level];
     this.link(heads, from & (BUCKETS - 1), h << 1);
     if (to !== from) this.link(heads, to & (BUCKETS - 1), (h << 1) | 1);
+  }
+
+  private addLevel(level: number): Int32Array {
+    const heads = new Int32Array(BUCKETS).fill(NONE);
+    this.newest[level] = heads;
+    return heads;
   }
 
   private link(heads: Int32Array, bucket: number, node: number): void {
