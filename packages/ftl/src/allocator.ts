@@ -101,19 +101,24 @@ export class Allocator {
 
   private hasRoom(f: number, domain: number): boolean {
     const { frontiers, table, options } = this;
-    if (frontiers.block[f] >= 0) {
-      if (options.placement === 'separate' || table.freeCount[domain] >= options.gcHard) return true;
-      // Collection needs the room of the shared frontier before the host does.
-      this.room.makeRoom(domain);
-      if (frontiers.block[f] >= 0) return true;
-    }
+    // Collection needs the room of a shared frontier before the host does.
+    if (frontiers.block[f] >= 0 && (options.placement === 'separate' || table.freeCount[domain] >= options.gcHard))
+      return true;
     if (table.freeCount[domain] <= options.gcHard) {
       this.room.makeRoom(domain);
-      if (frontiers.block[f] >= 0) return true;
+      if (frontiers.block[f] >= 0) return this.takesHostData(domain);
       if (table.freeCount[domain] <= options.gcHard) return false;
     }
     frontiers.open(f, domain, options.freeOrder);
     return true;
+  }
+
+  /**
+   * While a domain has no erased block, the one that collection took last holds nothing but copies: if power is cut before
+   * their originals are erased, recovery gives it up and has an erased block again.
+   */
+  private takesHostData(domain: number): boolean {
+    return this.table.freeCount[domain] > 0 || this.room.isStuck(domain);
   }
 
   /** Frontier for relocated slots of `block`, opened if necessary; −1 if no free block is left. */

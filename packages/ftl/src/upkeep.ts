@@ -129,10 +129,21 @@ export class Upkeep implements CollectorOwner, EraserOwner {
     this.parts.trimMap.erased(block);
   }
 
-  /** A frontier with room, if possible one for relocated data of the domain; −1 if there is none. */
+  /**
+   * A frontier with room, if possible one for relocated data of the domain; −1 if there is none. While the domain has no
+   * erased block, the one that collection took last should hold nothing but copies (see `Allocator`).
+   */
   private anyFrontier(domain: number, block: number): number {
+    const { table, layout } = this.parts;
+    const open = this.frontiers.block;
+    if (table.freeCount[domain] === 0) {
+      const ofHost = (f: number): boolean => layout.gc > 0 && f % layout.total < layout.host;
+      const spare = (f: number): boolean => table.freeCount[this.allocator.domainOf[f]] > 0 || ofHost(f);
+      const other = open.findIndex((taken, f) => taken >= 0 && spare(f));
+      if (other >= 0) return other;
+    }
     const f = this.allocator.moveFrontier(domain, block, MoveReason.gc);
-    return f >= 0 ? f : this.frontiers.block.findIndex((other) => other >= 0);
+    return f >= 0 ? f : open.findIndex((taken) => taken >= 0);
   }
 
   /** Nothing is known any more: power loss. */

@@ -37,7 +37,8 @@ function* hotSpot(slots: number, writes: number, seed: number): Generator<number
   for (let lpn = 0; lpn < slots; lpn++) yield lpn;
   const random = new RandomSource(seed).stream('writes');
   const hot = Math.max(1, Math.floor(slots * 0.02));
-  for (let i = 0; i < writes; i++) yield random.below(50) === 0 ? random.below(slots) : (slots >> 1) + random.below(hot);
+  for (let i = 0; i < writes; i++)
+    yield random.below(50) === 0 ? random.below(slots) : (slots >> 1) + random.below(hot);
 }
 
 /** Runs on the timeline scheduler with up to 32 writes in flight. */

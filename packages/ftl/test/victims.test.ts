@@ -167,14 +167,4 @@ test('a policy of the user is used like any other, and its mistakes are named', 
   expect(() => {
     for (let i = 0; i < 2000; i++) write(broken, (i * 37) % 120);
   }).toThrow(/chose block 3, which is no closed block/);
-  // The block closed last is the one that relocated data has just filled.
-  class Newest extends Oldest {
-    protected override pick(candidates: readonly number[]): number {
-      return candidates.at(-1) ?? -1;
-    }
-  }
-  const fruitless = bed({ blocksPerPlane: 20, pagesPerBlock: 16 }, { logicalSlots: 120, victim: new Newest() });
-  expect(() => {
-    for (let i = 0; i < 2000; i++) write(fruitless, (i * 37) % 120);
-  }).toThrow(/from which nothing can be gained/);
 });
