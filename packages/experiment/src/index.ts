@@ -1,5 +1,14 @@
 export type { Analysis, BoundShare, GcSummary, ProgramShare } from './analysis.js';
+export type { HeatmapRecord } from './busy-map.js';
 export { canonicalJson } from './canonical-json.js';
+export type { DistributionRecord } from './distributions.js';
+export { modulesOf, type ReadDocument, readDocument, type TraceRequest } from './document.js';
+export { type Extensions, extend, noExtensions, type SpecModule } from './extensions.js';
+export { driveOptions } from './options/drive-options.js';
+export { describeOption, type Option, type OptionTable, type OptionType, parseOption } from './options/option.js';
+export { deviceOptions, runOptions, traceOptions } from './options/run-options.js';
+export type { Warmup } from './options/run-values.js';
+export { parseAmount, type UnitKind, writeAmount } from './options/units.js';
 export { resolveDevice, resolveSpec } from './resolve-spec.js';
 export { type ExperimentResult, type Partial, RESULT_SCHEMA } from './result.js';
 export {
@@ -12,3 +21,6 @@ export {
 } from './run.js';
 export { sha256 } from './sha256.js';
 export type { DeviceSpec, ExperimentSpec, ResolvedSpec, ResolvedWorkload, WorkloadSpec } from './spec.js';
+export type { SpecPath, SpecPosition } from './spec-problem.js';
+export { SpecError } from './spec-problem.js';
+export type { WarmupRecord } from './warm-up.js';

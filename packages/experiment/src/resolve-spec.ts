@@ -1,11 +1,14 @@
-import { InputError, lookupStrategy, nearestName, resolveParameters, unknownName } from '@flashstack/sim';
+import { InputError, lookupStrategy, resolveParameters, unknownName } from '@flashstack/sim';
 import { checkSsdConfig, resolvePreset, type SsdConfig, scaleSsd } from '@flashstack/ssd';
-import { type OperationSource, syntheticKinds } from '@flashstack/workloads';
+import type { OperationSource } from '@flashstack/workloads';
 import { operationsDigest } from './digest.js';
+import { applyOverrides } from './drive-overrides.js';
+import { type Extensions, noExtensions } from './extensions.js';
+import type { Warmup } from './options/run-values.js';
 import type { DeviceSpec, ExperimentSpec, ResolvedSpec, ResolvedWorkload, WorkloadSpec } from './spec.js';
 
 const specKeys = [
-  ...['device', 'workload', 'seed', 'scheduler', 'precondition', 'loop', 'address', 'repeat', 'verify'],
+  ...['device', 'workload', 'seed', 'scheduler', 'precondition', 'loop', 'address', 'repeat', 'verify', 'warmup'],
 ];
 const deviceKeys = ['preset', 'config', 'capacityBytes', 'overProvisioning', 'overrides'];
 /** Documentation of a drive, which changes nothing of a run. */
@@ -16,28 +19,37 @@ const UNSAFE_SEED = 'expected an integer from 0 to 2^53 - 1';
  * Checks a spec and fills in everything that was left out.
  * @throws InputError for unknown keys or names (with the nearest known one) and impossible values.
  */
-export function resolveSpec(spec: ExperimentSpec, source: OperationSource | null): ResolvedSpec {
+export function resolveSpec(
+  spec: ExperimentSpec,
+  source: OperationSource | null,
+  extensions: Extensions = noExtensions,
+): ResolvedSpec {
   checkKeys('spec', spec, specKeys);
   const { seed = 1, repeat = 1, verify = false } = spec;
   if (!Number.isSafeInteger(seed) || seed < 0) throw wrong('seed', seed, UNSAFE_SEED);
   if (!Number.isSafeInteger(repeat) || repeat < 1) throw wrong('repeat', repeat, 'expected an integer of at least 1');
   if (typeof verify !== 'boolean') throw wrong('verify', verify, 'expected true or false');
-  const config = resolveDevice(spec);
+  const config = resolveDevice(spec, extensions);
   const device = Object.fromEntries(Object.entries(config).filter(([key]) => !documentation.includes(key)));
   return {
     device: device as unknown as ResolvedSpec['device'],
-    workload: resolveWorkload(spec.workload, source),
+    workload: resolveWorkload(spec.workload, source, extensions),
     seed,
     precondition: oneOf('precondition', spec.precondition ?? 'none', ['none', 'fill', 'steady']),
     loop: resolveLoop(spec.loop ?? { kind: 'closed', depth: 32 }),
     address: oneOf('address', spec.address ?? 'fail', ['wrap', 'compact', 'scale', 'fail']),
     repeat,
     verify,
+    warmup: resolveWarmup(spec.warmup ?? null),
+    modules: extensions.modules,
   };
 }
 
 /** The configuration that a spec's drive means, documentation included. @throws InputError as `resolveSpec`. */
-export function resolveDevice(spec: Pick<ExperimentSpec, 'device' | 'scheduler'>): SsdConfig {
+export function resolveDevice(
+  spec: Pick<ExperimentSpec, 'device' | 'scheduler'>,
+  extensions: Extensions = noExtensions,
+): SsdConfig {
   const device: DeviceSpec = typeof spec.device === 'string' ? { preset: spec.device } : spec.device;
   checkKeys('device', device, deviceKeys);
   const { preset, config, capacityBytes, overProvisioning, overrides = {} } = device;
@@ -47,6 +59,7 @@ export function resolveDevice(spec: Pick<ExperimentSpec, 'device' | 'scheduler'>
   let resolved: SsdConfig;
   if (preset !== undefined) {
     resolved = resolvePreset(preset, {
+      table: extensions.presets,
       ...(capacityBytes === undefined ? {} : { capacity: capacityBytes }),
       ...(overProvisioning === undefined ? {} : { overProvisioning }),
     });
@@ -57,7 +70,7 @@ export function resolveDevice(spec: Pick<ExperimentSpec, 'device' | 'scheduler'>
       resolved = scaleSsd(resolved, capacityBytes ?? resolved.capacityBytes, overProvisioning);
     }
   }
-  for (const [path, value] of Object.entries(overrides)) resolved = override(resolved, path, value);
+  resolved = applyOverrides(resolved, overrides, extensions);
   if (spec.scheduler !== undefined) {
     const kind = oneOf('scheduler', spec.scheduler, ['timeline', 'event']);
     resolved = { ...resolved, scheduler: { ...resolved.scheduler, kind } };
@@ -66,37 +79,15 @@ export function resolveDevice(spec: Pick<ExperimentSpec, 'device' | 'scheduler'>
   return resolved;
 }
 
-/** The configuration with one value replaced, named by its path. */
-function override(config: SsdConfig, path: string, value: unknown): SsdConfig {
-  const steps = path.split('.');
-  const replace = (node: unknown, depth: number): unknown => {
-    const step = steps[depth];
-    const record = node as Record<string, unknown>;
-    // Options of the FTL are optional, so a missing one is not unknown; the FTL checks their names.
-    const optional = depth > 0 && steps[0] === 'ftl';
-    if (typeof node !== 'object' || node === null || !(Object.hasOwn(record, step) || optional)) {
-      const known = typeof node === 'object' && node !== null ? Object.keys(node) : [];
-      const prefix = steps.slice(0, depth).join('.');
-      const nearest = nearestName(step, known);
-      const hint =
-        nearest === null
-          ? `Known: ${known.join(', ')}.`
-          : `Did you mean ${prefix === '' ? '' : `${prefix}.`}${nearest}?`;
-      throw new InputError('ERR_UNKNOWN_NAME', `Unknown key device.overrides["${path}"]. ${hint}`, path);
-    }
-    const next = depth + 1 === steps.length ? value : replace(record[step], depth + 1);
-    return Array.isArray(node)
-      ? node.map((item, at) => (String(at) === step ? next : item))
-      : { ...node, [step]: next };
-  };
-  return replace(config, 0) as SsdConfig;
-}
-
-function resolveWorkload(workload: WorkloadSpec, source: OperationSource | null): ResolvedWorkload {
+function resolveWorkload(
+  workload: WorkloadSpec,
+  source: OperationSource | null,
+  { workloads }: Extensions,
+): ResolvedWorkload {
   if (typeof workload !== 'object' || workload === null)
     throw wrong('workload', workload, 'expected an object with kind');
   if (workload.kind === 'given') {
-    checkKeys('workload', workload, ['kind', 'name']);
+    checkKeys('workload', workload, ['kind', 'name', 'reading']);
     if (source === null) {
       throw new InputError(
         'ERR_SPEC_SOURCE',
@@ -105,10 +96,11 @@ function resolveWorkload(workload: WorkloadSpec, source: OperationSource | null)
       );
     }
     const { requests, digest } = operationsDigest(source);
-    return { kind: 'given', name: 'name' in workload ? workload.name : 'given', requests, digest };
+    const { name = 'given', reading = {} } = workload as { name?: string; reading?: Readonly<Record<string, unknown>> };
+    return { kind: 'given', name, requests, digest, reading };
   }
   checkKeys('workload', workload, ['kind', 'parameters']);
-  const kind = lookupStrategy(syntheticKinds, workload.kind, 'workload');
+  const kind = lookupStrategy(workloads, workload.kind, 'workload');
   const given = 'parameters' in workload ? (workload.parameters ?? {}) : {};
   return { kind: kind.name, parameters: resolveParameters(kind, given) };
 }
@@ -121,6 +113,17 @@ function resolveLoop(loop: ResolvedSpec['loop']): ResolvedSpec['loop'] {
   }
   checkKeys('loop', loop, ['kind', 'timeScale', 'maxInFlight']);
   return { kind: 'open', timeScale: loop.timeScale ?? 1, maxInFlight: loop.maxInFlight ?? 65_536 };
+}
+
+function resolveWarmup(warmup: Warmup | null): Warmup | null {
+  if (warmup === null) return null;
+  const { requests, timeNs, share } = warmup as { requests?: number; timeNs?: number; share?: number };
+  const whole = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 1;
+  if (Object.keys(warmup).length === 1) {
+    if (whole(requests) || whole(timeNs)) return warmup;
+    if (share !== undefined && share > 0 && share < 1) return warmup;
+  }
+  throw wrong('warmup', warmup, 'expected one of { requests }, { timeNs } (at least 1) or { share } (between 0 and 1)');
 }
 
 function checkKeys(path: string, value: object, known: readonly string[]): void {

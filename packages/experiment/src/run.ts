@@ -1,13 +1,24 @@
-import { lookupStrategy, RandomSource, SimulationError, Simulator, StatsRegistry } from '@flashstack/sim';
+import {
+  lookupStrategy,
+  RandomSource,
+  SimulationError,
+  Simulator,
+  StatsRegistry,
+  type TimeSeriesRecord,
+} from '@flashstack/sim';
 import { Ssd, type SsdConfig } from '@flashstack/ssd';
-import { type OperationSource, Replay, syntheticKinds } from '@flashstack/workloads';
+import { type OperationSource, Replay, type ReplayStats } from '@flashstack/workloads';
 import { analyse } from './analysis.js';
 import { canonicalJson } from './canonical-json.js';
+import { distributionsOf } from './distributions.js';
+import { equip } from './equip.js';
+import { type Extensions, noExtensions } from './extensions.js';
 import { resolveDevice, resolveSpec } from './resolve-spec.js';
 import { type ExperimentResult, RESULT_SCHEMA } from './result.js';
 import { DriveSampler } from './sampler.js';
 import { sha256 } from './sha256.js';
 import type { ExperimentSpec, ResolvedSpec } from './spec.js';
+import { WarmupPhase } from './warm-up.js';
 
 /** Requests between two looks at the world outside: few enough for Ctrl-C to be seen soon, also on a slow run. */
 const DEFAULT_SLICE = 1000;
@@ -35,6 +46,8 @@ export interface RunClock {
 export interface ExperimentEnvironment {
   /** Operations of a workload of kind `given`. */
   readonly source?: OperationSource;
+  /** Strategies, workloads and presets that the spec may name. Default: those that come with the project. */
+  readonly extensions?: Extensions;
   /** Makes the `run.` group of metrics. */
   readonly clock?: RunClock;
   /** Versions to name in the result. */
@@ -55,8 +68,12 @@ export interface HashedSpec {
 }
 
 /** Resolves a spec and hashes it. @throws InputError as `resolveSpec` and `canonicalJson`. */
-export function hashSpec(spec: ExperimentSpec, source: OperationSource | null = null): HashedSpec {
-  const resolved = resolveSpec(spec, source);
+export function hashSpec(
+  spec: ExperimentSpec,
+  source: OperationSource | null = null,
+  extensions: Extensions = noExtensions,
+): HashedSpec {
+  const resolved = resolveSpec(spec, source, extensions);
   return { spec: resolved, specHash: sha256(canonicalJson(resolved)) };
 }
 
@@ -70,12 +87,13 @@ export async function runExperiment(
   spec: ExperimentSpec,
   environment: ExperimentEnvironment = {},
 ): Promise<ExperimentResult> {
-  const { source: given = null, clock, progress, cancelled, sliceRequests = DEFAULT_SLICE } = environment;
-  const { spec: resolved, specHash } = hashSpec(spec, given);
-  const config = resolveDevice(spec);
+  const { source: given = null, extensions = noExtensions, clock, progress, cancelled } = environment;
+  const { sliceRequests = DEFAULT_SLICE } = environment;
+  const { spec: resolved, specHash } = hashSpec(spec, given, extensions);
+  const config = resolveDevice(spec, extensions);
   const simulator = new Simulator();
-  const ssd = new Ssd(simulator, config, { seed: resolved.seed });
-  const source = given ?? generate(resolved, config);
+  const ssd = new Ssd(simulator, equip(config, extensions), { seed: resolved.seed });
+  const source = given ?? generate(resolved, config, extensions);
   const { seed, loop, repeat, address, verify } = resolved;
   const replay = new Replay(simulator, ssd, source, { seed, loop, repeat, address, verify });
 
@@ -91,20 +109,23 @@ export async function runExperiment(
   ssd.registerStats(registry);
   registry.gauge('sim.elapsedNs', () => simulator.now);
   registry.gauge('sim.events', () => simulator.events);
+  const warmup = new WarmupPhase(resolved.warmup, ssd, replay, sampler);
 
   await progress?.({ phase: 'run', requests: 0, of: replay.total, simulatedNs: simulator.now });
   let stopped = false;
-  while (!replay.advance(sliceRequests)) {
-    const done = replay.stats.completed + replay.stats.failed;
-    await progress?.({ phase: 'run', requests: done, of: replay.total, simulatedNs: simulator.now });
+  const done = (): number => replay.stats.completed + replay.stats.failed + (warmup.record?.requests ?? 0);
+  while (!replay.advance(Math.min(sliceRequests, warmup.requestsLeft))) {
+    if (warmup.requestsLeft <= 0) warmup.end();
+    await progress?.({ phase: 'run', requests: done(), of: replay.total, simulatedNs: simulator.now });
     if (cancelled?.() === true && !stopped) {
       stopped = true;
       replay.stop();
     }
   }
   sampler.finish();
+  if (!stopped) warmup.check();
   checkConservation(replay, ssd);
-  const requests = replay.stats.completed + replay.stats.failed;
+  const requests = done();
   const metrics = registry.read();
   const result: ExperimentResult = {
     schema: RESULT_SCHEMA,
@@ -114,9 +135,15 @@ export async function runExperiment(
     versions: environment.versions ?? {},
     partial: stopped ? { atNs: simulator.now, requests, of: replay.total } : null,
     preconditioned,
+    warmup: warmup.record,
     metrics,
     histograms: Object.fromEntries([...registry.histograms].map(([name, value]) => [name, value.toRecord()])),
-    series: Object.fromEntries([...registry.allSeries].map(([name, value]) => [name, value.toRecord()])),
+    series: {
+      ...Object.fromEntries([...registry.allSeries].map(([name, value]) => [name, value.toRecord()])),
+      ...percentileSeries(replay.stats),
+    },
+    heatmaps: sampler.heatmaps(),
+    distributions: distributionsOf(ssd),
     analysis: analyse(metrics, config, sampler, stopped),
   };
   if (clock === undefined) return result;
@@ -133,10 +160,27 @@ export async function runExperiment(
   };
 }
 
-function generate(spec: ResolvedSpec, config: SsdConfig): OperationSource {
+const percentiles: readonly (readonly [name: string, percent: number])[] = [
+  ['p50', 50],
+  ['p99', 99],
+  ['p999', 99.9],
+];
+
+/** `host.{read,write}.latencyNs.{p50,p99,p999}`: one sample per window of time. */
+function percentileSeries(stats: ReplayStats): Record<string, TimeSeriesRecord> {
+  const series: Record<string, TimeSeriesRecord> = {};
+  for (const kind of ['read', 'write'] as const) {
+    for (const [name, percent] of percentiles) {
+      series[`host.${kind}.latencyNs.${name}`] = stats[kind].percentilesOverTime.toRecord(percent);
+    }
+  }
+  return series;
+}
+
+function generate(spec: ResolvedSpec, config: SsdConfig, { workloads }: Extensions): OperationSource {
   const { workload } = spec;
   if (!('parameters' in workload)) throw new SimulationError('ERR_SPEC_SOURCE', 'no operations were given');
-  const kind = lookupStrategy(syntheticKinds, workload.kind, 'workload');
+  const kind = lookupStrategy(workloads, workload.kind, 'workload');
   return kind.create(workload.parameters)(config.capacityBytes, new RandomSource(spec.seed));
 }
 

@@ -1,31 +1,43 @@
 import { MoveReason } from '@flashstack/ftl';
 import { type StatsRegistry, TimeSeries } from '@flashstack/sim';
 import type { Ssd, SsdProbe } from '@flashstack/ssd';
+import { BusyMap, type HeatmapRecord } from './busy-map.js';
 
-/** Requests between two samples. */
+/** Requests between two samples of the FTL. */
 const PERIOD = 256;
 
 /**
- * Follows free space and write amplification over time. It samples after every so many requests, so a run has the same
- * samples on every machine, and notes when garbage collection began.
+ * Follows free space, write amplification and busy resources over time, from the start of the replay. What it samples
+ * follows from requests and simulated time alone, so a run has the same samples on every machine.
  */
 export class DriveSampler implements SsdProbe {
-  /** Simulated time of the first victim of garbage collection, ns; −1: none. */
+  /** Time of the first victim of garbage collection since the start, ns; −1: none. */
   gcStartNs = -1;
   /** Share of blocks that were free then. */
   gcStartFreeShare = 0;
   /** Least share of free blocks that was sampled. */
   leastFreeShare = 1;
   private readonly ssd: Ssd;
+  private readonly startNs: number;
   private readonly freeShare: TimeSeries = new TimeSeries(1_000_000, 600);
   private readonly hostSlots: TimeSeries = new TimeSeries(1_000_000, 600);
   private readonly programmedSlots: TimeSeries = new TimeSeries(1_000_000, 600);
+  private readonly dies: BusyMap;
+  private readonly channels: BusyMap;
   private left = PERIOD;
+  private nextBusyNs = 0;
   private lastHost = 0;
   private lastProgrammed = 0;
 
   constructor(ssd: Ssd) {
     this.ssd = ssd;
+    this.startNs = ssd.simulator.now;
+    const { dieBusyNs, channelBusyNs } = ssd.flash.scheduler;
+    const diesPerChannel = dieBusyNs.length / channelBusyNs.length;
+    this.dies = new BusyMap(
+      Array.from(dieBusyNs, (_, die) => `c${Math.floor(die / diesPerChannel)} d${die % diesPerChannel}`),
+    );
+    this.channels = new BusyMap(Array.from(channelBusyNs, (_, channel) => `c${channel}`));
     this.leastFreeShare = this.freeNow();
     ssd.probe = this;
     this.watchFirstVictim();
@@ -39,21 +51,50 @@ export class DriveSampler implements SsdProbe {
   }
 
   requestDone(): void {
+    if (this.ssd.simulator.now >= this.nextBusyNs) this.sampleBusy();
     if (--this.left > 0) return;
     this.left = PERIOD;
     this.sample();
   }
 
+  /** Call around a reset of the drive's statistics: before, to take what they hold; `restart` after it. */
+  beforeReset(): void {
+    this.sample();
+    this.sampleBusy();
+  }
+
+  /** The drive's statistics have just started again from zero. */
+  restart(): void {
+    this.lastHost = 0;
+    this.lastProgrammed = 0;
+    this.dies.restart();
+    this.channels.restart();
+  }
+
   /** Takes the last sample; the sampler is done then. */
   finish(): void {
     this.sample();
+    this.sampleBusy();
     this.ssd.probe = null;
     this.ssd.flash.ftl.probe = null;
   }
 
+  /** `nand.busy` with a row for each die and `channel.busy` with one for each channel. */
+  heatmaps(): Readonly<Record<string, HeatmapRecord>> {
+    return { 'nand.busy': this.dies.toRecord(), 'channel.busy': this.channels.toRecord() };
+  }
+
+  private sampleBusy(): void {
+    const { simulator, flash } = this.ssd;
+    const timeNs = simulator.now - this.startNs;
+    this.dies.sample(timeNs, flash.scheduler.dieBusyNs);
+    this.channels.sample(timeNs, flash.scheduler.channelBusyNs);
+    this.nextBusyNs = simulator.now + this.dies.widthNs;
+  }
+
   private sample(): void {
     const { stats } = this.ssd.flash.ftl;
-    const time = this.ssd.simulator.now - this.ssd.stats.sinceNs;
+    const time = this.ssd.simulator.now - this.startNs;
     const free = this.freeNow();
     if (free < this.leastFreeShare) this.leastFreeShare = free;
     this.freeShare.add(time, free);
@@ -87,7 +128,7 @@ export class DriveSampler implements SsdProbe {
       lost: nothing,
       victim: (_block, _valid, reason) => {
         if (reason !== MoveReason.gc) return;
-        this.gcStartNs = this.ssd.simulator.now - this.ssd.stats.sinceNs;
+        this.gcStartNs = this.ssd.simulator.now - this.startNs;
         this.gcStartFreeShare = this.freeNow();
         ftl.probe = null;
       },

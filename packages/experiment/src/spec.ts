@@ -1,5 +1,7 @@
 import type { PreconditionState, SsdConfig } from '@flashstack/ssd';
 import type { AddressPolicy, ReplayLoop } from '@flashstack/workloads';
+import type { SpecModule } from './extensions.js';
+import type { Warmup } from './options/run-values.js';
 
 /** The drive of an experiment. */
 export interface DeviceSpec {
@@ -28,6 +30,8 @@ export type WorkloadSpec =
       readonly kind: 'given';
       /** Shown in reports, such as the name of the trace. */
       readonly name: string;
+      /** How the operations were read, if that was chosen: kept in the result, and part of the hash. */
+      readonly reading?: Readonly<Record<string, unknown>>;
     };
 
 /** One experiment as plain data: a stack, a workload, and how they are brought together. */
@@ -49,12 +53,20 @@ export interface ExperimentSpec {
   readonly repeat?: number;
   /** Compare what is read with what was written; needs `keeps: 'contents'`. Default false. */
   readonly verify?: boolean;
+  /** Left out of the metrics at the start of the run. Default null: nothing. */
+  readonly warmup?: Warmup | null;
 }
 
 /** The workload of a resolved spec: enough to tell whether two runs had the same operations. */
 export type ResolvedWorkload =
   | { readonly kind: string; readonly parameters: Readonly<Record<string, number | string | boolean>> }
-  | { readonly kind: 'given'; readonly name: string; readonly requests: number; readonly digest: string };
+  | {
+      readonly kind: 'given';
+      readonly name: string;
+      readonly requests: number;
+      readonly digest: string;
+      readonly reading: Readonly<Record<string, unknown>>;
+    };
 
 /** A spec with every default filled in and the preset replaced by its values: what a result is hashed by. */
 export interface ResolvedSpec {
@@ -66,4 +78,7 @@ export interface ResolvedSpec {
   readonly address: AddressPolicy;
   readonly repeat: number;
   readonly verify: boolean;
+  readonly warmup: Warmup | null;
+  /** Modules of the user's own that the spec was resolved with. */
+  readonly modules: readonly SpecModule[];
 }

@@ -1,0 +1,125 @@
+import type { WearLevelling } from '@flashstack/ftl';
+import { defaultReliability } from '@flashstack/nand-device';
+import { InputError, nearestName } from '@flashstack/sim';
+import type { SsdConfig } from '@flashstack/ssd';
+import type { Extensions } from './extensions.js';
+import { driveOptions, nullableSections } from './options/drive-options.js';
+import { type OptionTable, parseOption } from './options/option.js';
+
+/** Keys of a configuration that a spec gives in another way, and how. */
+const elsewhere: Readonly<Record<string, string>> = {
+  capacityBytes: 'The capacity is scaled by device.capacity (--capacity).',
+  name: 'The name of a drive is that of its preset.',
+  'ftl.logicalSlots': 'It follows from the capacity: scale that by device.capacity (--capacity).',
+};
+
+/**
+ * A drive with single values replaced, by path: `{ 'ftl.victim': 'fifo', 'nand.timing.eraseNs': '2ms', buffer: null }`.
+ * Values may have units. A value inside a section that the drive lacks starts from that section's defaults.
+ * @throws InputError for an unknown path (with the nearest known one), an impossible value, a combination without effect.
+ */
+export function applyOverrides(
+  config: SsdConfig,
+  overrides: Readonly<Record<string, unknown>>,
+  extensions: Extensions,
+): SsdConfig {
+  const table = driveOptions(extensions);
+  let result = config as unknown;
+  for (const [path, value] of Object.entries(overrides)) {
+    const steps = path.split('.');
+    result = replaced(result, steps, 0, checked(path, value, table), config);
+  }
+  return withoutForeignWear(result as SsdConfig, overrides);
+}
+
+/** The value of a path, in the units of a configuration. */
+function checked(path: string, value: unknown, table: OptionTable): unknown {
+  const option = table.get(path);
+  if (option !== undefined) return parseOption(path, option, value);
+  if (nullableSections.includes(path) && value === null) return null;
+  // An element of a list, such as nand.timing.readNs.1.
+  const list = table.get(path.replace(/\.\d+$/, ''));
+  if (list?.list === true) return parseOption(path, { ...list, list: false }, value);
+  // A parameter of a strategy; the strategy itself checks it.
+  const strategy = table.get(path.replace(/\.parameters\.[^.]+$/, ''));
+  if (strategy?.type === 'strategy' && strategy !== option) return value;
+  throw unknownPath(path, table);
+}
+
+function unknownPath(path: string, table: OptionTable): InputError {
+  const known = [...table.keys()];
+  const inside = known.filter((other) => other.startsWith(`${path}.`));
+  const message = `unknown key ${path} of a drive.`;
+  const because = (hint: string): InputError => new InputError('ERR_UNKNOWN_NAME', `${message} ${hint}`, path);
+  if (Object.hasOwn(elsewhere, path)) return because(elsewhere[path]);
+  if (inside.length > 0) return because(`It is a section; set one of its values, such as ${inside[0]}.`);
+  const prefix = path.slice(0, path.lastIndexOf('.') + 1);
+  const siblings = known.filter((other) => other.startsWith(prefix));
+  const meant = nearestName(path, siblings.length > 0 && prefix !== '' ? siblings : known) ?? bySuffix(path, known);
+  if (meant !== null) return because(`Did you mean ${meant}?`);
+  const sections = [...new Set(known.map((other) => other.split('.')[0]))];
+  return because(`Known sections: ${sections.join(', ')}. See: flashstack schema`);
+}
+
+/** `channels` for `nand.geometry.channels`: a key without its section. */
+function bySuffix(path: string, known: readonly string[]): string | null {
+  const exact = known.filter((other) => other.endsWith(`.${path}`));
+  return exact.length === 1 ? exact[0] : null;
+}
+
+function replaced(node: unknown, steps: readonly string[], depth: number, value: unknown, config: SsdConfig): unknown {
+  if (depth === steps.length) return value;
+  const step = steps[depth];
+  const inner = (part: unknown): unknown => replaced(part, steps, depth + 1, value, config);
+  if (Array.isArray(node)) {
+    const at = Number(step);
+    if (at >= node.length) {
+      const path = steps.join('.');
+      throw new InputError(
+        'ERR_OPTION_VALUE',
+        `${path}: the list has ${node.length} entries, 0 to ${node.length - 1}.`,
+        path,
+      );
+    }
+    return node.map((item, index) => (index === at ? inner(item) : item));
+  }
+  const section = steps.slice(0, depth).join('.');
+  const from = node ?? sectionDefaults(section, config);
+  // `victim: greedy` is short for a strategy without parameters.
+  const map = typeof from === 'string' ? { name: from, parameters: {} } : (from as Record<string, unknown>);
+  return { ...map, [step]: inner(Object.hasOwn(map, step) ? map[step] : undefined) };
+}
+
+function sectionDefaults(section: string, { nand }: SsdConfig): Record<string, unknown> {
+  if (section === 'nand.reliability') return { ...defaultReliability(nand.geometry.cellBits) };
+  if (section === 'buffer') {
+    return { earlyCompletion: true, drain: 'eager', highWatermark: 0.75, lowWatermark: 0.5, inFlightSlots: 0 };
+  }
+  if (section === 'link') return { duplex: 'full', commandNs: 0, chunkBytes: 2 ** 20 };
+  return {};
+}
+
+const wearKeys: Readonly<Record<string, readonly string[]>> = {
+  none: [],
+  threshold: ['delta', 'interval'],
+  bet: ['k', 'threshold'],
+};
+
+/** Without the options of another kind of wear levelling that the preset had. @throws InputError for one that is asked for. */
+function withoutForeignWear(config: SsdConfig, overrides: Readonly<Record<string, unknown>>): SsdConfig {
+  const { wearLevelling } = config.ftl;
+  if (wearLevelling === undefined) return config;
+  const { kind = 'none', ...options } = wearLevelling as { kind?: string } & Record<string, unknown>;
+  const kept: Record<string, unknown> = { kind };
+  for (const [key, value] of Object.entries(options)) {
+    const path = `ftl.wearLevelling.${key}`;
+    if (wearKeys[kind].includes(key)) {
+      kept[key] = value;
+    } else if (Object.hasOwn(overrides, path)) {
+      const of = Object.keys(wearKeys).find((other) => wearKeys[other].includes(key));
+      const what = `${path} has no meaning with ftl.wearLevelling.kind ${kind}; it belongs to kind ${of}.`;
+      throw new InputError('ERR_OPTION_VALUE', what, path);
+    }
+  }
+  return { ...config, ftl: { ...config.ftl, wearLevelling: kept as unknown as WearLevelling } };
+}

@@ -1,0 +1,179 @@
+import {
+  allocationOrders,
+  type StreamPolicy,
+  streamKinds,
+  type VictimPolicy,
+  victimKinds,
+  type WearLevelling,
+} from '@flashstack/ftl';
+import type { StrategyKind } from '@flashstack/sim';
+import type {
+  BufferConfig,
+  FirmwareConfig,
+  LinkConfig,
+  QueueConfig,
+  SchedulerConfig,
+  SsdConfig,
+  SsdFtlOptions,
+} from '@flashstack/ssd';
+import { choice, count, flag, MAX_NS, rate, share, size, strategyOf, time } from './builders.js';
+import { nandSections } from './nand-options.js';
+import type { Option } from './option.js';
+
+// Each table is a record over all keys of a configuration, so that the compiler tells which option has no description.
+type Section<T> = Readonly<Record<keyof T, Option>>;
+type KeysOfUnion<T> = T extends unknown ? keyof T : never;
+
+const link: Section<LinkConfig> = {
+  readBytesPerSec: rate('Device to host: payload, framing and encoding taken off.'),
+  writeBytesPerSec: rate('Host to device.'),
+  duplex: choice(['full', 'half'], 'Both directions at once (PCIe), or one at a time (SATA, eMMC).'),
+  commandNs: time('Link time of one command besides its data.'),
+  chunkBytes: size(512, 2 ** 30, 'Longer requests are cut so that their transfer overlaps flash work.'),
+};
+
+const firmware: Section<FirmwareConfig> = {
+  cores: count(1, 1024, 'Processors of the controller.', { of: 'cores' }),
+  binding: choice(['lpn', 'leastLoaded'], 'A command belongs to the core lpn mod cores, or to the first free one.'),
+  readPipelineNs: time('Latency of a read that keeps no core busy.'),
+  readNs: time('Core time of a read command.'),
+  writeNs: time('Core time of a write command.'),
+  flushNs: time('Core time of a flush command.'),
+  discardNs: time('Core time of a discard or write-zeroes command.'),
+  readSlotNs: time('Core time of every slot of a read beyond the first.'),
+  writeSlotNs: time('Core time of every slot of a write beyond the first.'),
+};
+
+const buffer: Section<BufferConfig> = {
+  slots: count(1, 2 ** 26, 'Capacity in slots (mapping units).', { of: 'slots' }),
+  earlyCompletion: flag('A write is done when it is in the buffer, not only when it is programmed.'),
+  drain: choice(['eager', 'watermark'], 'As fast as flash takes it, or from the high down to the low watermark.'),
+  highWatermark: share('Dirty share of the slots at which draining begins.'),
+  lowWatermark: share('Dirty share of the slots at which draining ends.'),
+  inFlightSlots: count(0, 2 ** 26, 'Slots handed to the FTL at a time; 0: two program units per parallel unit.', {
+    of: 'slots',
+  }),
+};
+
+const queue: Section<QueueConfig> = {
+  depth: count(1, 2 ** 24, 'Commands the drive works on at a time.', { of: 'commands' }),
+  queues: count(1, 65_536, 'Submission queues served in turn.', { of: 'queues' }),
+};
+
+const scheduler: Section<SchedulerConfig> = {
+  kind: choice(['timeline', 'event'], 'In order of arrival (fast), or queues per die with priorities and suspension.'),
+  policy: choice(
+    ['fifo', 'readFirst', 'outOfOrder', 'priority'],
+    'Event scheduler: which operation of a die goes first.',
+  ),
+  bus: choice(
+    ['reserve', 'arbitrate'],
+    "Event scheduler: book a read's transfer with its command, or when it is ready.",
+  ),
+};
+
+const wearLevelling: Section<Record<KeysOfUnion<WearLevelling>, unknown>> = {
+  kind: choice(['none', 'threshold', 'bet'], 'By the spread of erase counts, or by a block erasing table.', 'none'),
+  delta: count(1, 1e9, 'threshold: spread of erase counts from which cold blocks are moved.', {
+    of: 'erases',
+    default: '100',
+  }),
+  interval: count(1, 1e9, 'threshold: at most one move per so many erases of a domain.', {
+    of: 'erases',
+    default: '5',
+  }),
+  k: count(0, 30, 'bet: blocks per flag are 2^k.', { default: '0' }),
+  threshold: count(1, 1e9, 'bet: erases per set flag from which untouched sets are collected.', {
+    of: 'erases',
+    default: '100',
+  }),
+};
+
+/** Kinds of strategies of the FTL, those of the user's own included. */
+export interface FtlKinds {
+  readonly victims: readonly StrategyKind<VictimPolicy>[];
+  readonly streams: readonly StrategyKind<StreamPolicy>[];
+}
+
+/** The kinds that come with the project. */
+export const ownKinds: FtlKinds = { victims: victimKinds, streams: streamKinds };
+
+const blocks = { of: 'blocks', default: 'the least that works' };
+const ftl = ({ victims, streams }: FtlKinds): Section<Omit<Required<SsdFtlOptions>, 'wearLevelling'>> => ({
+  domain: choice(
+    ['unit', 'die', 'superblock'],
+    'What an allocation block spans, and where victims are looked for.',
+    'unit',
+  ),
+  multiPlane: flag('Program all planes of a die together where a block spans them.', true),
+  allocation: choice(['static', 'striped', 'dynamic'], 'How the domain of a write is chosen.', 'dynamic'),
+  preferIdle: flag('With dynamic allocation: prefer a die that is idle.', false),
+  order: choice(allocationOrders, 'Channel, way, die, plane: the fastest-varying first.', 'CWDP'),
+  victim: strategyOf(victims, 'Which block garbage collection empties next.', 'greedy'),
+  streams: strategyOf(streams, 'How writes are separated into streams.', 'none'),
+  placement: choice(
+    ['separate', 'mixed'],
+    'Relocated data has frontiers of its own, or shares those of the host.',
+    'separate',
+  ),
+  gcKeepsStream: flag('Relocated data stays in its stream.', false),
+  gcMode: choice(['blocking', 'token', 'background'], 'When victims are processed.', 'token'),
+  gcHard: count(1, 2 ** 24, 'Free blocks of a domain that only garbage collection may take.', blocks),
+  gcLow: count(1, 2 ** 24, 'A victim is chosen when so many blocks of a domain are free.', {
+    ...blocks,
+    default: 'gcHard + 1',
+  }),
+  gcHigh: count(1, 2 ** 24, 'Blocking and background collection stop at so many.', { ...blocks, default: 'gcLow + 1' }),
+  copyback: flag("Move whole pages inside a plane without the bus where the part's rules allow it.", false),
+  freeOrder: choice(['youngest', 'oldest', 'fifo'], 'Which free block frontiers of the host take.', 'youngest'),
+  gcFreeOrder: choice(
+    ['youngest', 'oldest', 'fifo'],
+    'The same for relocated data.',
+    'oldest, or fifo if freeOrder is',
+  ),
+});
+
+type Plain = Omit<
+  SsdConfig,
+  | 'name'
+  | 'summary'
+  | 'sources'
+  | 'figures'
+  | 'capacityBytes' // what a preset is called, and `device.capacity`
+  | 'nand'
+  | 'ftl'
+  | 'link'
+  | 'firmware'
+  | 'buffer'
+  | 'queue'
+  | 'scheduler' // sections of their own
+>;
+
+const plain: Section<Plain> = {
+  blockBytes: size(512, 2 ** 20, 'Logical block of the host: a power of two.'),
+  powerLossProtection: flag('Capacitors: buffer and mapping survive a power cut, a flush costs no flash work.'),
+  keeps: choice(['contents', 'nothing'], 'What is written can be read back, or only addresses are simulated.'),
+  gatherNs: time('How long an incomplete program unit may hold back a write before it is padded.', { max: MAX_NS }),
+  idleNs: time('Host silence after which the FTL is offered idle time; 0: never.', { max: Number.MAX_SAFE_INTEGER }),
+};
+
+/** Everything that can be set of a drive, by path. `link` and `buffer` may be null as a whole. */
+export function driveOptions(kinds: FtlKinds): ReadonlyMap<string, Option> {
+  const table = new Map<string, Option>();
+  const add = (prefix: string, section: Readonly<Record<string, Option>>): void => {
+    for (const [key, option] of Object.entries(section)) table.set(`${prefix}${key}`, option);
+  };
+  add('', plain);
+  add('link.', link);
+  add('firmware.', firmware);
+  add('buffer.', buffer);
+  add('queue.', queue);
+  add('scheduler.', scheduler);
+  add('ftl.', ftl(kinds));
+  add('ftl.wearLevelling.', wearLevelling);
+  for (const [prefix, section] of nandSections) add(prefix, section);
+  return table;
+}
+
+/** Sections that may be null: a drive without a link, without a buffer, without faults. */
+export const nullableSections: readonly string[] = ['link', 'buffer', 'nand.reliability'];
