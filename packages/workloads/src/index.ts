@@ -1,9 +1,34 @@
 export { AddressMap, type AddressPolicy, type AddressSpace, addressPolicies } from './addresses.js';
+export { BinaryRecord } from './binary-record.js';
+export { ByteSink } from './byte-sink.js';
+export type { Compression } from './compression.js';
 export { ContentCheck, type ContentMismatch } from './content-check.js';
-export type { RowReader, TraceFormat } from './formats/format.js';
+export type {
+  BinaryFormat,
+  BinaryReader,
+  FormatLimits,
+  FormatOptions,
+  OperationWriter,
+  RequestReader,
+  RowReader,
+  TextFormat,
+  TraceAction,
+  TraceFormat,
+  WaitUnit,
+  WriterOptions,
+} from './formats/format.js';
+export { type PatternOptions, type PatternTimeUnit, type PatternWords, patternFormat } from './formats/pattern.js';
 export { traceFormats } from './formats/table.js';
 export { Operation, type OperationSource } from './operation.js';
-export { type ReadTraceOptions, type ReadTraceResult, readTrace } from './read-trace.js';
+export type { OperationSink } from './operation-sink.js';
+export {
+  type ReadTraceOptions,
+  type ReadTraceResult,
+  readTrace,
+  type StreamTraceOptions,
+  type StreamTraceResult,
+  streamTrace,
+} from './read-trace.js';
 export { Replay, type ReplayLoop, type ReplayOptions } from './replay.js';
 export { ReplayError, ReplayErrorCode } from './replay-error.js';
 export { ReplayStats, type RequestKind, RequestStats, requestKinds } from './replay-stats.js';
@@ -11,5 +36,6 @@ export { type FieldSeparator, Row } from './row.js';
 export { type AccessPattern, type SyntheticOptions, SyntheticSource } from './synthetic.js';
 export { syntheticKinds, type WorkloadFactory } from './synthetic-kinds.js';
 export { type OperationTotals, Trace, TraceBuilder, type TraceColumns, TraceSource } from './trace.js';
-export { TraceDecoder, type TraceOptions, traceName } from './trace-decoder.js';
+export { TraceDecoder, traceName } from './trace-decoder.js';
 export { TraceError, TraceErrorCode, type TracePosition } from './trace-error.js';
+export { type TraceCounts, type TraceOptions, TraceParser } from './trace-parser.js';

@@ -9,7 +9,7 @@ export class Operation {
   offsetBytes: number;
   /** Length in bytes. 0 for a flush, otherwise at least 1. */
   lengthBytes: number;
-  /** Arrival in ns after the start of the pass. Only open loops look at it. */
+  /** Arrival in ns after the start of the pass. Closed loops do not look at it. */
   timeNs: number;
   /** `BlockFlag` bits of the block-device contract. */
   flags = 0;
@@ -19,15 +19,19 @@ export class Operation {
   flow = 0;
   /** Who caused it, an `Origin` of the block-device contract. */
   origin = 0;
+  /** How long it took where it was recorded, in ns; 0: not known. Only think-time loops look at it. */
+  responseNs: number;
 
   constructor() {
     // Start as a non-integer, so that the engine stores these fields as unboxed doubles from the beginning.
     this.offsetBytes = Number.NaN;
     this.lengthBytes = Number.NaN;
     this.timeNs = Number.NaN;
+    this.responseNs = Number.NaN;
     this.offsetBytes = 0;
     this.lengthBytes = 0;
     this.timeNs = 0;
+    this.responseNs = 0;
   }
 }
 

@@ -1,13 +1,36 @@
-import type { Trace } from './trace.js';
-import { TraceDecoder, type TraceOptions } from './trace-decoder.js';
+import { type Packing, unpacked } from './compression.js';
+import type { TraceFormat } from './formats/format.js';
+import type { OperationSink } from './operation-sink.js';
+import { type Trace, TraceBuilder } from './trace.js';
+import { traceName } from './trace-decoder.js';
 import { TraceError, TraceErrorCode } from './trace-error.js';
+import { type TraceCounts, type TraceOptions, TraceParser } from './trace-parser.js';
 
-/** How a trace is read. */
-export interface ReadTraceOptions extends TraceOptions {
-  /** Name of the trace. Default: the file name without folders and endings. */
-  readonly name?: string;
+/** How a stream is read. */
+export interface StreamTraceOptions extends TraceOptions {
   /** Called after each chunk with the (compressed) bytes read so far and the operations decoded. */
   readonly progress?: (bytes: number, operations: number) => void;
+}
+
+/** How a trace is read into memory. */
+export interface ReadTraceOptions extends StreamTraceOptions {
+  /** Name of the trace. Default: the file name without folders and endings. */
+  readonly name?: string;
+}
+
+/** What was found in a stream besides its operations. */
+export interface StreamTraceResult {
+  readonly format: TraceFormat;
+  /** "named", or "recognised: " and why. */
+  readonly evidence: string;
+  /** What became of its lines or records. */
+  readonly counts: TraceCounts;
+  /** How its bytes were packed. */
+  readonly compression: Packing['compression'];
+  /** Bytes read, as packed. */
+  readonly bytes: number;
+  /** How the format calls the volume of a `flow` number. */
+  volumeName(flow: number): string;
 }
 
 /** A trace together with how it was found to be of its format. */
@@ -17,36 +40,66 @@ export interface ReadTraceResult {
   readonly evidence: string;
   /** Columns and units of the format. */
   readonly facts: string;
+  /** How the format calls the volume of a `flow` number. */
+  volumeName(flow: number): string;
 }
 
 /**
- * Reads a trace, plain or gzip (told by its first bytes), from a stream of bytes; `file` is the name that errors show.
- * Nothing but the decoded columns is kept. Throws {@link TraceError}.
+ * Reads a trace, plain, gzip or zstd (told by its first bytes), from a stream of bytes into compact columns; `file` is
+ * the name that errors show. Throws {@link TraceError}.
  */
 export async function readTrace(
   chunks: AsyncIterable<Uint8Array>,
   file: string,
   options: ReadTraceOptions = {},
 ): Promise<ReadTraceResult> {
-  const decoder = new TraceDecoder(file, options);
+  const builder = new TraceBuilder();
+  const { format, evidence, counts, volumeName } = await streamTrace(chunks, file, builder, options);
+  const trace = builder.build(options.name ?? traceName(file), format.name, counts);
+  return { trace, evidence, facts: format.facts, volumeName };
+}
+
+/**
+ * Reads a trace from a stream of bytes and hands each operation to `sink`; nothing of it is kept, so that memory does
+ * not grow with its length. Times are relative to anything. `afterChunk` is awaited after each piece, for sinks that
+ * have something to write. Throws {@link TraceError}.
+ */
+export async function streamTrace(
+  chunks: AsyncIterable<Uint8Array>,
+  file: string,
+  sink: OperationSink,
+  options: StreamTraceOptions = {},
+  afterChunk?: () => Promise<void>,
+): Promise<StreamTraceResult> {
+  const parser = new TraceParser(file, options, sink);
   const counter = { bytes: 0 };
-  const text = { zipped: false };
+  const packing: Packing = { compression: 'none' };
   let wrong: unknown = null;
-  for await (const chunk of inflated(counted(chunks, counter), file, text)) {
-    // Damaged gzip data may unpack to wrong text before its checksum tells: the damage is the cause to report.
+  for await (const chunk of unpacked(counted(chunks, counter), file, packing)) {
+    // Damaged data may unpack to wrong text before its checksum tells: the damage is the cause to report.
     if (wrong !== null) continue;
     try {
-      decoder.push(chunk);
+      parser.push(chunk);
     } catch (error) {
-      if (!text.zipped) throw error;
+      if (packing.compression === 'none') throw error;
       wrong = error;
     }
-    options.progress?.(counter.bytes, decoder.operations);
+    options.progress?.(counter.bytes, parser.operations);
+    if (afterChunk !== undefined) await afterChunk();
+    if (parser.complete) break;
   }
   if (wrong !== null) throw wrong;
   if (counter.bytes === 0) throw new TraceError(TraceErrorCode.empty, `${file}: the file is empty`);
-  const trace = decoder.end(options.name);
-  return { trace, evidence: decoder.evidence, facts: decoder.format === null ? '' : decoder.format.facts };
+  parser.end();
+  return {
+    // Recognised at the latest when the trace ended with an operation.
+    format: parser.format as TraceFormat,
+    evidence: parser.evidence,
+    counts: parser.counts,
+    compression: packing.compression,
+    bytes: counter.bytes,
+    volumeName: (flow) => parser.volumeName(flow),
+  };
 }
 
 async function* counted(chunks: AsyncIterable<Uint8Array>, counter: { bytes: number }): AsyncGenerator<Uint8Array> {
@@ -55,76 +108,4 @@ async function* counted(chunks: AsyncIterable<Uint8Array>, counter: { bytes: num
     counter.bytes += chunk.length;
     yield chunk;
   }
-}
-
-/** Passes plain bytes through and unpacks gzip, which no text trace can look like. */
-async function* inflated(
-  chunks: AsyncGenerator<Uint8Array>,
-  file: string,
-  text: { zipped: boolean },
-): AsyncGenerator<Uint8Array> {
-  let head: Uint8Array = new Uint8Array(0);
-  while (head.length < 2) {
-    const { done, value } = await chunks.next();
-    if (done === true) break;
-    head = joined(head, value);
-  }
-  if (head.length === 0) return;
-  if (head[0] !== 0x1f || head[1] !== 0x8b) {
-    yield head;
-    yield* chunks;
-    return;
-  }
-  text.zipped = true;
-  yield* gunzip(head, chunks, file);
-}
-
-async function* gunzip(head: Uint8Array, rest: AsyncGenerator<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
-  const stream = new DecompressionStream('gzip');
-  const writer = stream.writable.getWriter();
-  let sourceError: unknown;
-  const feed = async (): Promise<void> => {
-    try {
-      await writer.write(head as Uint8Array<ArrayBuffer>);
-      for await (const chunk of rest) await writer.write(chunk as Uint8Array<ArrayBuffer>);
-    } catch (error) {
-      sourceError = error;
-      await writer.abort(error);
-      return;
-    }
-    await writer.close();
-  };
-  // A failure of the feed shows on the reading side as well, which reports it.
-  const feeding = feed().catch(() => undefined);
-  const reader = stream.readable.getReader();
-  try {
-    for (;;) {
-      const piece = await reader.read().catch((error: unknown) => {
-        throw sourceError ?? damaged(file, error);
-      });
-      if (piece.done) break;
-      yield piece.value;
-    }
-  } finally {
-    // Reached early when the text is wrong: ends the feed, which otherwise waits for room for ever.
-    await reader.cancel().catch(() => undefined);
-    await feeding;
-  }
-}
-
-function damaged(file: string, error: unknown): TraceError {
-  const text = error instanceof Error ? error.message : String(error);
-  const early = /unexpected end|premature|incomplete/i.test(text);
-  const what = early ? 'the gzip data ends early: the file is truncated' : `the gzip data is damaged (${text})`;
-  return new TraceError(TraceErrorCode.compression, `${file}: ${what}`, [
-    'Copy or download the file again; "gzip -t" tells whether it is whole.',
-  ]);
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  if (a.length === 0) return b;
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }

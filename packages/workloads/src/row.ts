@@ -4,14 +4,19 @@ const COMMA = 44;
 const SPACE = 32;
 const TAB = 9;
 const MINUS = 45;
+const POINT = 46;
 const ZERO = 48;
+const NINE = 57;
+const MAX_LENGTH = 0xffffffff;
+const NUMBER = 'number';
+const WHOLE = 'whole number';
 const DELETE = 127;
 const NO_BREAK_SPACE = 160;
 const MAX_FIELDS = 32;
 const SHOWN = 200;
 
-/** How the fields of a line are told apart: by single commas, or by runs of spaces and tabs. */
-export type FieldSeparator = 'comma' | 'space';
+/** How the fields of a line are told apart: by single commas, by runs of spaces and tabs, or not at all. */
+export type FieldSeparator = 'comma' | 'space' | 'none';
 
 /**
  * One line of a text trace, cut into fields without making strings. Numbers are read from the bytes; an impossible
@@ -22,7 +27,7 @@ export class Row {
   fields = 0;
   /** Number of the line, from 1. */
   line = 0;
-  private bytes: Uint8Array = new Uint8Array(0);
+  private bytesOfLine: Uint8Array = new Uint8Array(0);
   private start = 0;
   private end = 0;
   private readonly from = new Int32Array(MAX_FIELDS);
@@ -38,12 +43,13 @@ export class Row {
 
   /** Takes the line at `bytes[start … end)`, which must stay unchanged until the next one is taken. */
   take(bytes: Uint8Array, start: number, end: number, separator: FieldSeparator, line: number): void {
-    this.bytes = bytes;
+    this.bytesOfLine = bytes;
     this.start = start;
     this.end = end;
     this.line = line;
     if (separator === 'comma') this.cutAtCommas();
-    else this.cutAtSpaces();
+    else if (separator === 'space') this.cutAtSpaces();
+    else this.keepWhole();
   }
 
   /** Throws unless there are at least `count` fields. */
@@ -55,7 +61,52 @@ export class Row {
 
   /** A whole number ≥ 0 below 2^53. `what` names the field in errors. */
   uint(field: number, what: string): number {
-    return this.digits(field, this.from[field], this.to[field], what);
+    return this.digits(field, this.from[field], this.to[field], what, WHOLE);
+  }
+
+  /** A whole number ≥ 0 in units of `unitBytes`, as bytes below 2^53. */
+  bytes(field: number, what: string, unitBytes: number): number {
+    const value = this.uint(field, what) * unitBytes;
+    if (value > Number.MAX_SAFE_INTEGER) this.fail(field, `${what} is too large (the limit is 2^53 bytes)`);
+    return value;
+  }
+
+  /** A length in units of `unitBytes`, as bytes below 4 GiB. */
+  length(field: number, what: string, unitBytes: number): number {
+    const value = this.uint(field, what) * unitBytes;
+    if (value > MAX_LENGTH) this.fail(field, tooLong(what));
+    return value;
+  }
+
+  /** The digits before the point of a decimal number ≥ 0, below 2^53. */
+  integerPart(field: number, what: string): number {
+    const point = this.pointOf(field);
+    return this.digits(field, this.from[field], point, what, NUMBER);
+  }
+
+  /** The first `digits` digits after the point of a decimal number, 0 if there is no point; the rest is cut off. */
+  fractionPart(field: number, digits: number, what: string): number {
+    const point = this.pointOf(field);
+    const to = this.to[field];
+    if (point === to) return 0;
+    const last = Math.min(to, point + 1 + digits);
+    for (let i = last; i < to; i++) {
+      if (this.bytesOfLine[i] < ZERO || this.bytesOfLine[i] > NINE) this.fail(field, `${what} is not a number`);
+    }
+    let value = last > point + 1 ? this.digits(field, point + 1, last, what, NUMBER) : 0;
+    for (let i = last - point - 1; i < digits; i++) value *= 10;
+    return value;
+  }
+
+  /** The byte of a field of one character, otherwise 0. */
+  letter(field: number): number {
+    return this.to[field] - this.from[field] === 1 ? this.bytesOfLine[this.from[field]] : 0;
+  }
+
+  /** The byte at a position of a field, 0 beyond its end. */
+  byteAt(field: number, index: number): number {
+    const at = this.from[field] + index;
+    return at < this.to[field] ? this.bytesOfLine[at] : 0;
   }
 
   /** Length of a field in bytes. */
@@ -65,7 +116,7 @@ export class Row {
 
   /** The digits from `first` up to `last` of a field as a whole number. */
   part(field: number, first: number, last: number, what: string): number {
-    return this.digits(field, this.from[field] + first, this.from[field] + last, what);
+    return this.digits(field, this.from[field] + first, this.from[field] + last, what, WHOLE);
   }
 
   /** True if the field equals `text`, which must be in lower case; the case of the field is ignored. */
@@ -73,16 +124,29 @@ export class Row {
     const from = this.from[field];
     if (this.to[field] - from !== text.length) return false;
     for (let i = 0; i < text.length; i++) {
-      const byte = this.bytes[from + i];
+      const byte = this.bytesOfLine[from + i];
       const lower = byte >= 65 && byte <= 90 ? byte + 32 : byte;
       if (lower !== text.charCodeAt(i)) return false;
     }
     return true;
   }
 
+  /** True if the field equals `text` exactly. */
+  equals(field: number, text: string): boolean {
+    const from = this.from[field];
+    if (this.to[field] - from !== text.length) return false;
+    for (let i = 0; i < text.length; i++) if (this.bytesOfLine[from + i] !== text.charCodeAt(i)) return false;
+    return true;
+  }
+
+  /** The whole line as text, without spaces at its ends. */
+  wholeText(): string {
+    return latin1(this.bytesOfLine, this.start, this.end).trim();
+  }
+
   /** The field as text, for messages. */
   text(field: number): string {
-    return latin1(this.bytes, this.from[field], this.to[field]);
+    return latin1(this.bytesOfLine, this.from[field], this.to[field]);
   }
 
   /** Throws: the field is wrong, `message` says how. */
@@ -90,14 +154,14 @@ export class Row {
     return this.failAt(this.from[field], this.to[field], message);
   }
 
-  private digits(field: number, from: number, to: number, what: string): number {
+  private digits(field: number, from: number, to: number, what: string, kind: string): number {
     if (from >= to) this.fail(field, `${what} is empty`);
     let value = 0;
     for (let i = from; i < to; i++) {
-      const digit = this.bytes[i] - ZERO;
+      const digit = this.bytesOfLine[i] - ZERO;
       if (digit < 0 || digit > 9) {
-        const negative = i === from && this.bytes[i] === MINUS;
-        this.fail(field, negative ? `${what} is negative` : `${what} is not a whole number`);
+        const negative = i === from && this.bytesOfLine[i] === MINUS;
+        this.fail(field, negative ? `${what} is negative` : `${what} is not a ${kind}`);
       }
       value = value * 10 + digit;
     }
@@ -105,8 +169,20 @@ export class Row {
     return value;
   }
 
+  private pointOf(field: number): number {
+    const to = this.to[field];
+    for (let i = this.from[field]; i < to; i++) if (this.bytesOfLine[i] === POINT) return i;
+    return to;
+  }
+
+  private keepWhole(): void {
+    this.from[0] = this.start;
+    this.to[0] = this.end;
+    this.fields = 1;
+  }
+
   private cutAtCommas(): void {
-    const bytes = this.bytes;
+    const bytes = this.bytesOfLine;
     let count = 0;
     let from = this.start;
     for (let i = this.start; i <= this.end; i++) {
@@ -122,7 +198,7 @@ export class Row {
   }
 
   private cutAtSpaces(): void {
-    const bytes = this.bytes;
+    const bytes = this.bytesOfLine;
     let count = 0;
     let i = this.start;
     while (i < this.end && count < MAX_FIELDS) {
@@ -142,11 +218,15 @@ export class Row {
       file: this.file,
       line: this.line,
       column,
-      text: latin1(this.bytes, this.start, Math.min(this.end, this.start + SHOWN)),
+      text: latin1(this.bytesOfLine, this.start, Math.min(this.end, this.start + SHOWN)),
       from: column,
       to: Math.max(column, to - this.start),
     });
   }
+}
+
+function tooLong(what: string): string {
+  return what.endsWith('s') ? `${what} make 4 GiB or more` : `${what} is 4 GiB or more`;
 }
 
 /**

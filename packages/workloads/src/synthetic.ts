@@ -119,6 +119,7 @@ export class SyntheticSource implements OperationSource {
 
   next(out: Operation): boolean {
     out.flags = 0;
+    out.responseNs = 0;
     out.stream = 0;
     out.flow = 0;
     out.origin = 0;

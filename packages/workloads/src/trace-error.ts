@@ -12,6 +12,12 @@ export const TraceErrorCode = {
   format: 'ERR_TRACE_FORMAT',
   /** A line of a known format cannot be read. */
   line: 'ERR_TRACE_LINE',
+  /** A volume was selected that the trace does not hold. */
+  volume: 'ERR_TRACE_VOLUME',
+  /** An option has an impossible value. */
+  option: 'ERR_TRACE_OPTION',
+  /** A trace cannot be written: the format is only read, or cannot hold what it should, or the file cannot be made. */
+  write: 'ERR_TRACE_WRITE',
 } as const;
 
 /** Where in a trace file something is wrong; lines and columns count from 1, columns in bytes. */

@@ -1,4 +1,6 @@
 import type { Operation, OperationSource } from './operation.js';
+import type { OperationSink } from './operation-sink.js';
+import type { TraceCounts } from './trace-parser.js';
 
 /** Requests and bytes of one kind of operation. */
 export interface OperationTotals {
@@ -7,7 +9,7 @@ export interface OperationTotals {
 }
 
 /**
- * A decoded trace in compact columns (22 bytes an operation), so that it can be replayed many times without reading
+ * A decoded trace in compact columns (26 bytes an operation, 34 with response times), so that it can be replayed many times without reading
  * its text again. Times start at 0 with the earliest operation; the order is that of the file.
  */
 export class Trace {
@@ -22,8 +24,12 @@ export class Trace {
   readonly lengthsBytes: Uint32Array;
   /** A `BlockOp` each. */
   readonly ops: Uint8Array;
-  /** Disk or device number of each operation, modulo 256. */
-  readonly flows: Uint8Array;
+  /** Disk or device number of each operation. */
+  readonly flows: Uint32Array;
+  /** `BlockFlag` bits of each operation. */
+  readonly flags: Uint8Array;
+  /** How long each took where it was recorded, in ns, 0 if not known; null if that is known of none. */
+  readonly responsesNs: Float64Array | null;
   /** Time from the first to the last arrival, in ns. */
   readonly spanNs: number;
   /** End of the highest range touched, in bytes. */
@@ -36,6 +42,12 @@ export class Trace {
   readonly badLines: number;
   /** Message about the first of the bad lines, or null. */
   readonly firstBadLine: string | null;
+  /** Requests left out because they are neither read, write, flush nor discard. */
+  readonly otherRequests: number;
+  /** What the first of those was, or null. */
+  readonly firstOther: string | null;
+  /** Requests left out because their volume was not selected. */
+  readonly unselected: number;
 
   constructor(columns: TraceColumns) {
     this.name = columns.name;
@@ -46,9 +58,14 @@ export class Trace {
     this.lengthsBytes = columns.lengthsBytes;
     this.ops = columns.ops;
     this.flows = columns.flows;
+    this.flags = columns.flags ?? new Uint8Array(this.length);
+    this.responsesNs = columns.responsesNs ?? null;
     this.zeroLength = columns.zeroLength ?? 0;
     this.badLines = columns.badLines ?? 0;
     this.firstBadLine = columns.firstBadLine ?? null;
+    this.otherRequests = columns.otherRequests ?? 0;
+    this.firstOther = columns.firstOther ?? null;
+    this.unselected = columns.unselected ?? 0;
     let end = 0;
     let last = 0;
     let latest = 0;
@@ -88,16 +105,14 @@ export class Trace {
       return to;
     };
     return new Trace({
-      name: this.name,
-      format: this.format,
+      ...this,
       timesNs: pick(times, new Float64Array(this.length)),
       offsetsBytes: pick(this.offsetsBytes, new Float64Array(this.length)),
       lengthsBytes: pick(this.lengthsBytes, new Uint32Array(this.length)),
       ops: pick(this.ops, new Uint8Array(this.length)),
-      flows: pick(this.flows, new Uint8Array(this.length)),
-      zeroLength: this.zeroLength,
-      badLines: this.badLines,
-      firstBadLine: this.firstBadLine,
+      flows: pick(this.flows, new Uint32Array(this.length)),
+      flags: pick(this.flags, new Uint8Array(this.length)),
+      responsesNs: this.responsesNs === null ? null : pick(this.responsesNs, new Float64Array(this.length)),
     });
   }
 
@@ -115,10 +130,15 @@ export interface TraceColumns {
   readonly offsetsBytes: Float64Array;
   readonly lengthsBytes: Uint32Array;
   readonly ops: Uint8Array;
-  readonly flows: Uint8Array;
+  readonly flows: Uint32Array;
+  readonly flags?: Uint8Array;
+  readonly responsesNs?: Float64Array | null;
   readonly zeroLength?: number;
   readonly badLines?: number;
   readonly firstBadLine?: string | null;
+  readonly otherRequests?: number;
+  readonly firstOther?: string | null;
+  readonly unselected?: number;
 }
 
 /** Reads a {@link Trace} as an {@link OperationSource}. */
@@ -143,7 +163,8 @@ export class TraceSource implements OperationSource {
     out.lengthBytes = trace.lengthsBytes[i];
     out.timeNs = trace.timesNs[i];
     out.flow = trace.flows[i];
-    out.flags = 0;
+    out.flags = trace.flags[i];
+    out.responseNs = trace.responsesNs === null ? 0 : trace.responsesNs[i];
     out.stream = 0;
     out.origin = 0;
     this.position = i + 1;
@@ -156,18 +177,17 @@ export class TraceSource implements OperationSource {
 }
 
 /** Collects operations into a {@link Trace}; columns grow by doubling. */
-export class TraceBuilder {
+export class TraceBuilder implements OperationSink {
   private timesNs = new Float64Array(1024);
   private offsetsBytes = new Float64Array(1024);
   private lengthsBytes = new Uint32Array(1024);
   private ops = new Uint8Array(1024);
-  private flows = new Uint8Array(1024);
+  private flows = new Uint32Array(1024);
+  private flags = new Uint8Array(1024);
+  /** Made when the first response time comes. */
+  private responsesNs: Float64Array<ArrayBuffer> | null = null;
   /** Operations so far. */
   length = 0;
-  /** Zero-length requests left out so far. */
-  zeroLength = 0;
-  badLines = 0;
-  firstBadLine: string | null = null;
 
   /** Appends one operation; `timeNs` may be relative to anything, also negative. */
   add(operation: Operation): void {
@@ -178,17 +198,23 @@ export class TraceBuilder {
     this.lengthsBytes[i] = operation.lengthBytes;
     this.ops[i] = operation.op;
     this.flows[i] = operation.flow;
+    this.flags[i] = operation.flags;
+    if (operation.responseNs !== 0) {
+      if (this.responsesNs === null) this.responsesNs = new Float64Array(this.ops.length);
+      this.responsesNs[i] = operation.responseNs;
+    }
     this.length = i + 1;
   }
 
   /** The finished trace, its earliest time moved to 0. The builder must not be used afterwards. */
-  build(name: string, format: string): Trace {
+  build(name: string, format: string, counts: Partial<TraceCounts> = {}): Trace {
     const n = this.length;
     const timesNs = this.timesNs.subarray(0, n);
     let earliest = n > 0 ? timesNs[0] : 0;
     for (let i = 1; i < n; i++) earliest = Math.min(earliest, timesNs[i]);
     for (let i = 0; i < n; i++) timesNs[i] -= earliest;
     return new Trace({
+      ...counts,
       name,
       format,
       timesNs,
@@ -196,9 +222,8 @@ export class TraceBuilder {
       lengthsBytes: this.lengthsBytes.subarray(0, n),
       ops: this.ops.subarray(0, n),
       flows: this.flows.subarray(0, n),
-      zeroLength: this.zeroLength,
-      badLines: this.badLines,
-      firstBadLine: this.firstBadLine,
+      flags: this.flags.subarray(0, n),
+      responsesNs: this.responsesNs === null ? null : this.responsesNs.subarray(0, n),
     });
   }
 
@@ -208,7 +233,9 @@ export class TraceBuilder {
     this.offsetsBytes = resized(this.offsetsBytes, new Float64Array(capacity));
     this.lengthsBytes = resized(this.lengthsBytes, new Uint32Array(capacity));
     this.ops = resized(this.ops, new Uint8Array(capacity));
-    this.flows = resized(this.flows, new Uint8Array(capacity));
+    this.flows = resized(this.flows, new Uint32Array(capacity));
+    this.flags = resized(this.flags, new Uint8Array(capacity));
+    if (this.responsesNs !== null) this.responsesNs = resized(this.responsesNs, new Float64Array(capacity));
   }
 }
 

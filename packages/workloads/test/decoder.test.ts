@@ -18,6 +18,7 @@ const msr = ['128166372003061629,web,0,Read,7014609920,4096,41286', '12816637200
   '\n',
 );
 const mqsim = '1000 4 264719034 16 0\n2000 3 197570570 16 1\n';
+const mqsimFormat = traceFormats.find((format) => format.name === 'mqsim') as TraceFormat;
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 async function* inPieces(data: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
@@ -101,7 +102,9 @@ describe('what is accepted', () => {
 
   test('a format of the user', async () => {
     const own: TraceFormat = {
+      kind: 'text',
       name: 'own',
+      extension: '.own',
       summary: 'block numbers',
       facts: '1 column, blocks of 4 KiB',
       separator: 'comma',
@@ -205,15 +208,15 @@ describe('what is refused', () => {
   });
 
   test('a trace that no format fits with certainty', async () => {
-    const disksim = await failure('0.000000 0 130944 8 1\n3.946194 0 131056 8 1\n');
-    expect(disksim.code).toBe('ERR_TRACE_FORMAT');
-    expect(disksim.message).toContain('no known format fits with certainty');
-    expect(disksim.hints.join('\n')).toContain('First line: 0.000000 0 130944 8 1');
+    const letters = await failure('0.1;130944;8;1\n3.9;131056;8;1\n');
+    expect(letters.code).toBe('ERR_TRACE_FORMAT');
+    expect(letters.message).toContain('no known format fits with certainty');
+    expect(letters.hints.join('\n')).toContain('First line: 0.1;130944;8;1');
     // Most lines must fit one format, and none another.
-    expect((await failure(`${mqsim}0 1 2 3 2\n0.5 1 2 3 1\n`)).code).toBe('ERR_TRACE_FORMAT');
+    expect((await failure(`${mqsim}0.1 1 2 3 2\n0.5 1 2 3 1\n`)).code).toBe('ERR_TRACE_FORMAT');
     expect((await failure(`${mqsim}${mqsim}${msr}\n`)).code).toBe('ERR_TRACE_FORMAT');
-    const twice = await failure(mqsim, { formats: [...traceFormats, { ...traceFormats[1], name: 'twin' }] });
-    expect(twice.message).toContain('several formats fit');
+    const twice = await failure(mqsim, { formats: [...traceFormats, { ...mqsimFormat, name: 'twin' }] });
+    expect(twice.message).toMatch(/several formats fit: mqsim \(5 columns.*\) and twin \(5 columns/);
   });
 
   test.each([
@@ -242,7 +245,9 @@ describe('what is refused', () => {
   test('an unknown format, with the nearest name', async () => {
     const error = await failure(msr, { format: 'mrs' });
     expect(error.message).toBe('unknown trace format "mrs"');
-    expect(error.hints).toEqual(['Did you mean msr? Known formats: msr, mqsim, auto.']);
+    expect(error.hints).toEqual([
+      `Did you mean msr? Known formats: ${traceFormats.map((format) => format.name).join(', ')}, auto.`,
+    ]);
   });
 
   test('a binary file and endless lines', async () => {

@@ -1,0 +1,163 @@
+import { BlockFlag, BlockOp } from '@flashstack/block-device';
+import type { ByteSink } from '../byte-sink.js';
+import type { Operation } from '../operation.js';
+import type { Row } from '../row.js';
+import { blockFlags, deviceName, MINOR_BITS, SECTOR_BYTES } from './block-trace.js';
+import { SECOND_DIGITS, SECOND_NS } from './clock.js';
+import type { FormatOptions, OperationWriter, RowReader, TextFormat, TraceAction, WriterOptions } from './format.js';
+
+const LINE = /^\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d{9}\s+\d+\s+(Q|M|F|G|S|R|D|C|P|U|UT|I|X|B|A|m)\s/;
+const COMMA = 44;
+const LETTERS = { flushOrFua: 70, read: 82, write: 87, discard: 68, none: 78, sync: 83 } as const;
+
+/** The text that blkparse prints by default (blkparse(1)), taken apart by its columns. */
+export const blkparseFormat: TextFormat = {
+  kind: 'text',
+  name: 'blkparse',
+  summary: 'text of blkparse: device, cpu, sequence, seconds, pid, action, RWBS, sector + sectors',
+  facts: 'times in ns, sectors of 512 B',
+  separator: 'space',
+  columns: ['device', 'cpu', 'sequence', 'time', 'pid', 'action', 'rwbs', 'sector', '+', 'sectors'],
+  extension: '.blkparse.txt',
+  limits: {
+    unitBytes: SECTOR_BYTES,
+    tickNs: 1,
+    flush: true,
+    discard: true,
+    flags: true,
+    volumes: true,
+    responseTickNs: 0,
+  },
+  recognise(lines: readonly string[]): string | null {
+    if (lines.length === 0 || !LINE.test(lines[0])) return null;
+    // A summary follows the events.
+    const events = lines.findIndex((line) => isSummary(line));
+    const body = events < 0 ? lines : lines.slice(0, events);
+    return body.every((line) => LINE.test(line)) ? 'device, cpu, sequence, time, pid and an action of blkparse' : null;
+  },
+  create: (options: FormatOptions): RowReader => new BlkparseReader(options.action),
+  writer: (options: WriterOptions): OperationWriter => new BlkparseWriter(options.action),
+};
+
+function isSummary(line: string): boolean {
+  return /^(CPU\d+ \(|Total \(|Throughput \(|Events \()/.test(line);
+}
+
+class BlkparseReader implements RowReader {
+  otherRequests = 0;
+  firstOther: string | null = null;
+  private readonly action: number;
+  private ended = false;
+
+  constructor(action: TraceAction) {
+    this.action = action.charCodeAt(0);
+  }
+
+  volumeName(flow: number): string {
+    return deviceName(flow);
+  }
+
+  read(row: Row, out: Operation): boolean {
+    if (this.ended) return false;
+    if (row.fields < 7 || row.letter(5) !== this.action) return this.elsewhere(row);
+    out.timeNs = row.integerPart(3, 'time') * SECOND_NS + row.fractionPart(3, SECOND_DIGITS, 'time');
+    if (!Number.isSafeInteger(out.timeNs)) row.fail(3, 'time is more than 104 days');
+    out.flow = deviceOf(row);
+    const sized = row.fields >= 10 && row.byteAt(8, 0) === 43 && row.width(8) === 1;
+    if (!kindOf(row, out, sized)) return this.other(row);
+    if (out.op === BlockOp.flush) {
+      out.offsetBytes = 0;
+      out.lengthBytes = 0;
+      return true;
+    }
+    out.offsetBytes = row.bytes(7, 'sector', SECTOR_BYTES);
+    out.lengthBytes = row.length(9, 'sectors', SECTOR_BYTES);
+    return true;
+  }
+
+  /** Other actions, the summary, and what is no line of blkparse at all. */
+  private elsewhere(row: Row): boolean {
+    if (row.fields >= 6 && row.byteAt(0, 0) <= 57 && row.width(5) <= 2) {
+      deviceOf(row);
+      return false;
+    }
+    if (isSummary(row.wholeText())) {
+      this.ended = true;
+      return false;
+    }
+    if (row.fields < 6) row.require(6);
+    return row.fail(5, `action is "${row.text(5)}", expected one or two letters`);
+  }
+
+  private other(row: Row): boolean {
+    this.otherRequests++;
+    this.firstOther ??= `line ${row.line}: ${row.text(5)} ${row.text(6)} without a range`;
+    return false;
+  }
+}
+
+/** Reads the letters `[F](R|W|D|N)[F][A][S][M]`; false if they name no request that moves, discards or flushes data. */
+function kindOf(row: Row, out: Operation, sized: boolean): boolean {
+  let at = 0;
+  const preflush = row.byteAt(6, 0) === LETTERS.flushOrFua;
+  if (preflush) at++;
+  const kind = row.byteAt(6, at);
+  let fua = false;
+  let sync = false;
+  for (let i = at + 1; i < row.width(6); i++) {
+    const letter = row.byteAt(6, i);
+    if (letter === LETTERS.flushOrFua) fua = true;
+    else if (letter === LETTERS.sync) sync = true;
+  }
+  if (!sized) {
+    out.op = BlockOp.flush;
+    return preflush;
+  }
+  if (kind === LETTERS.read) out.op = BlockOp.read;
+  else if (kind === LETTERS.write) out.op = BlockOp.write;
+  else if (kind === LETTERS.discard) out.op = BlockOp.discard;
+  else if (kind === LETTERS.none) return false;
+  else row.fail(6, `RWBS is "${row.text(6)}", expected R, W, D or N after an optional F`);
+  out.flags = blockFlags(out.op === BlockOp.write, fua, preflush, sync);
+  return true;
+}
+
+function deviceOf(row: Row): number {
+  const width = row.width(0);
+  let comma = 0;
+  while (comma < width && row.byteAt(0, comma) !== COMMA) comma++;
+  if (comma === width) row.fail(0, `device is "${row.text(0)}", expected major,minor`);
+  return row.part(0, 0, comma, 'device') * (1 << MINOR_BITS) + row.part(0, comma + 1, width, 'device');
+}
+
+class BlkparseWriter implements OperationWriter {
+  private readonly action: TraceAction;
+  private sequence = 0;
+
+  constructor(action: TraceAction) {
+    this.action = action;
+  }
+
+  write(operation: Operation, sink: ByteSink): void {
+    const { op, flags } = operation;
+    sink.ascii(deviceName(operation.flow));
+    sink.ascii(' 0 ');
+    sink.uint(++this.sequence);
+    sink.byte(32);
+    sink.fixed(operation.timeNs, SECOND_DIGITS);
+    sink.ascii(` 0 ${this.action} `);
+    if (op === BlockOp.flush) {
+      sink.ascii('FN [trace]\n');
+      return;
+    }
+    if ((flags & BlockFlag.preflush) !== 0) sink.byte(LETTERS.flushOrFua);
+    sink.byte(op === BlockOp.read ? LETTERS.read : op === BlockOp.write ? LETTERS.write : LETTERS.discard);
+    if ((flags & BlockFlag.fua) !== 0) sink.byte(LETTERS.flushOrFua);
+    if ((flags & BlockFlag.sync) !== 0) sink.byte(LETTERS.sync);
+    sink.byte(32);
+    sink.uint(operation.offsetBytes / SECTOR_BYTES);
+    sink.ascii(' + ');
+    sink.uint(operation.lengthBytes / SECTOR_BYTES);
+    sink.ascii(' [trace]\n');
+  }
+}

@@ -1,0 +1,164 @@
+import { BlockFlag, BlockOp } from '@flashstack/block-device';
+import type { BinaryRecord } from '../binary-record.js';
+import type { ByteSink } from '../byte-sink.js';
+import type { Operation } from '../operation.js';
+import { blockFlags, deviceName, SECTOR_BYTES } from './block-trace.js';
+import type {
+  BinaryFormat,
+  BinaryReader,
+  FormatOptions,
+  OperationWriter,
+  TraceAction,
+  WriterOptions,
+} from './format.js';
+
+const MAGIC = 0x65617400;
+const VERSION = 7;
+const HEADER_BYTES = 48;
+const ACTIONS: Readonly<Record<TraceAction, number>> = { Q: 1, D: 7 };
+/** Category bits, in the high half of the action word. */
+const Category = {
+  read: 0x1,
+  write: 0x2,
+  flush: 0x4,
+  sync: 0x8,
+  queue: 0x10,
+  issue: 0x40,
+  packet: 0x200,
+  notify: 0x400,
+  discard: 0x2000,
+  fua: 0x8000,
+} as const;
+
+/** The binary records of the kernel's block tracer (linux/blktrace_api.h), version 7, of either byte order. */
+export const blktraceFormat: BinaryFormat = {
+  kind: 'binary',
+  name: 'blktrace',
+  summary: 'binary block trace of Linux, version 7',
+  facts: 'records of 48 B and more, times in ns, sectors of 512 B',
+  columns: ['magic', 'sequence', 'time', 'sector', 'bytes', 'action', 'pid', 'device', 'cpu', 'error', 'pdu length'],
+  extension: '.blktrace',
+  limits: {
+    unitBytes: SECTOR_BYTES,
+    tickNs: 1,
+    flush: true,
+    discard: true,
+    flags: true,
+    volumes: true,
+    responseTickNs: 0,
+  },
+  recognise(bytes: Uint8Array): string | null {
+    if (bytes.length < 4) return null;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const order = [true, false].find((little) => isMagic(view.getUint32(0, little)));
+    return order === undefined
+      ? null
+      : `it starts with the magic number of blktrace (${order ? 'little' : 'big'} endian)`;
+  },
+  create: (options: FormatOptions): BinaryReader => new BlktraceReader(options.action),
+  writer: (options: WriterOptions): OperationWriter => new BlktraceWriter(options.action),
+};
+
+function isMagic(word: number): boolean {
+  return (word & 0xffffff00) >>> 0 === MAGIC;
+}
+
+class BlktraceReader implements BinaryReader {
+  otherRequests = 0;
+  firstOther: string | null = null;
+  private readonly action: number;
+  private little = true;
+
+  constructor(action: TraceAction) {
+    this.action = ACTIONS[action];
+  }
+
+  volumeName(flow: number): string {
+    return deviceName(flow);
+  }
+
+  lengthOf(record: BinaryRecord): number {
+    const { view, at, available } = record;
+    if (available < HEADER_BYTES) return 0;
+    if (record.number === 1) this.little = isMagic(view.getUint32(at, true));
+    const magic = view.getUint32(at, this.little);
+    if (!isMagic(magic))
+      record.fail(`no magic number of blktrace (0x656174…) but 0x${magic.toString(16).padStart(8, '0')}`);
+    if ((magic & 0xff) !== VERSION)
+      record.fail(`version ${magic & 0xff} of blktrace, only version ${VERSION} is known`);
+    return HEADER_BYTES + view.getUint16(at + 46, this.little);
+  }
+
+  read(record: BinaryRecord, out: Operation): boolean {
+    const { view, at } = record;
+    const little = this.little;
+    const word = view.getUint32(at + 28, little);
+    const category = word >>> 16;
+    if ((word & 0xffff) !== this.action || (category & Category.notify) !== 0) return false;
+    const bytes = view.getUint32(at + 24, little);
+    const flush = (category & Category.flush) !== 0;
+    const sector = u64(view, at + 16, little);
+    if ((category & Category.packet) !== 0 || (bytes === 0 && !flush)) return this.other(record, bytes);
+    out.timeNs = u64(view, at + 8, little);
+    out.flow = view.getUint32(at + 36, little);
+    out.lengthBytes = bytes;
+    out.offsetBytes = bytes === 0 ? 0 : sector * SECTOR_BYTES;
+    if (!Number.isSafeInteger(out.timeNs)) record.fail('time is more than 104 days');
+    if (!Number.isSafeInteger(out.offsetBytes)) record.fail('sector is too large (the limit is 2^53 bytes)');
+    if (bytes === 0) out.op = BlockOp.flush;
+    else if ((category & Category.discard) !== 0) out.op = BlockOp.discard;
+    else out.op = (category & Category.write) !== 0 ? BlockOp.write : BlockOp.read;
+    if (bytes > 0) {
+      const fua = (category & Category.fua) !== 0;
+      out.flags = blockFlags(out.op === BlockOp.write, fua, flush, (category & Category.sync) !== 0);
+    }
+    return true;
+  }
+
+  private other(record: BinaryRecord, bytes: number): boolean {
+    this.otherRequests++;
+    this.firstOther ??= `record ${record.number}: ${bytes === 0 ? 'no data and no flush' : 'a packet command'}`;
+    return false;
+  }
+}
+
+function u64(view: DataView, at: number, little: boolean): number {
+  const low = view.getUint32(little ? at : at + 4, little);
+  const high = view.getUint32(little ? at + 4 : at, little);
+  return high * 2 ** 32 + low;
+}
+
+class BlktraceWriter implements OperationWriter {
+  private readonly word: number;
+  private sequence = 0;
+
+  constructor(action: TraceAction) {
+    this.word = ACTIONS[action] + (action === 'Q' ? Category.queue : Category.issue) * 65536;
+  }
+
+  write(operation: Operation, sink: ByteSink): void {
+    sink.u32(MAGIC + VERSION);
+    sink.u32(++this.sequence);
+    sink.u64(operation.timeNs);
+    sink.u64(operation.offsetBytes / SECTOR_BYTES);
+    sink.u32(operation.lengthBytes);
+    sink.u32(this.word + categoryOf(operation) * 65536);
+    sink.u32(0);
+    sink.u32(operation.flow);
+    sink.u32(0);
+    sink.u32(0);
+  }
+}
+
+function categoryOf(operation: Operation): number {
+  const { op, flags } = operation;
+  if (op === BlockOp.flush) return Category.flush;
+  const kind =
+    op === BlockOp.read ? Category.read : op === BlockOp.write ? Category.write : Category.write | Category.discard;
+  return (
+    kind |
+    ((flags & BlockFlag.fua) !== 0 ? Category.fua : 0) |
+    ((flags & BlockFlag.preflush) !== 0 ? Category.flush : 0) |
+    ((flags & BlockFlag.sync) !== 0 ? Category.sync : 0)
+  );
+}
