@@ -6,7 +6,18 @@ const pages = (folder: string): string[] =>
     .filter((file) => file.endsWith('.md') && file !== 'index.md')
     .map((file) => file.replace(/\.md$/, ''))
     .sort();
-const packages = ['sim', 'codec', 'block-device', 'nand-device', 'ftl', 'ssd', 'workloads', 'experiment', 'flashstack'];
+const packages = [
+  'sim',
+  'codec',
+  'block-device',
+  'nand-device',
+  'ftl',
+  'ssd',
+  'workloads',
+  'experiment',
+  'report',
+  'flashstack',
+];
 
 export default defineConfig({
   title: 'flashstack',

@@ -1,0 +1,37 @@
+import type { ExperimentResult } from '@flashstack/experiment';
+import { comparisonFigures } from './comparison.js';
+import { isDrawn, wideWidth } from './figure.js';
+import { Canvas } from './plot/canvas.js';
+import { viewsOf } from './render.js';
+import { type ReportOptions, runFigures } from './run-report.js';
+import { light, type Theme, withColors } from './tokens.js';
+
+/** A figure as a picture that stands alone. */
+export interface FigureFile {
+  /** Such as `throughput`: what the figure is called in the report. */
+  readonly name: string;
+  /** What the figure shows. */
+  readonly title: string;
+  /** The picture as SVG, in the colours of the theme. */
+  readonly svg: string;
+}
+
+/**
+ * The figures of a report, each as an SVG file of its own, in the order of the report. Figures for which the results
+ * lack the numbers are left out.
+ * @throws InputError as `renderReport`.
+ */
+export function figureFiles(
+  results: readonly ExperimentResult[],
+  options: ReportOptions = {},
+  theme: Theme = light,
+): FigureFile[] {
+  const views = viewsOf(results, options);
+  const canvas = new Canvas();
+  const figures = views.length === 1 ? runFigures(views[0]) : comparisonFigures(views, options);
+  return figures.filter(isDrawn).map(({ id, title, span, content, legend }) => {
+    const size = { width: wideWidth(span), height: content.heights[0], narrow: false };
+    const svg = canvas.drawAlone(content.sketch(size), size, title, legend ?? []);
+    return { name: id, title, svg: withColors(svg, theme) };
+  });
+}

@@ -1,0 +1,4 @@
+export { type FigureFile, figureFiles } from './figure-files.js';
+export { renderReport } from './render.js';
+export type { ReportOptions } from './run-report.js';
+export { dark, light, type Theme, type Token } from './tokens.js';

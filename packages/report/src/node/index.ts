@@ -1,0 +1,1 @@
+export { renderFigures, type WrittenFigure } from './render-figures.js';

@@ -1,0 +1,50 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ExperimentResult } from '@flashstack/experiment';
+import { Resvg } from '@resvg/resvg-js';
+import { figureFiles } from '../figure-files.js';
+import type { ReportOptions } from '../run-report.js';
+
+/** Pixels of a picture per pixel of its drawing: enough for print. */
+const SCALE = 3;
+
+/** A figure on disk. */
+export interface WrittenFigure {
+  readonly name: string;
+  readonly title: string;
+  /** Paths of the two forms. */
+  readonly svg: string;
+  readonly png: string;
+}
+
+/**
+ * Writes every figure of a report into a folder, as SVG and as PNG; the folder is made if it is missing. The SVG is the
+ * same on every machine; letters in the PNG have the machine's font.
+ * @throws InputError as `renderReport`; the errors of the file system as they are.
+ */
+export function renderFigures(
+  results: readonly ExperimentResult[],
+  folder: string,
+  options: ReportOptions = {},
+): WrittenFigure[] {
+  const files = figureFiles(results, options);
+  mkdirSync(folder, { recursive: true });
+  return files.map(({ name, title, svg }) => {
+    const paths = { svg: join(folder, `${name}.svg`), png: join(folder, `${name}.png`) };
+    writeWhole(paths.svg, svg);
+    writeWhole(paths.png, picture(svg));
+    return { name, title, ...paths };
+  });
+}
+
+function picture(svg: string): Uint8Array {
+  const font = { loadSystemFonts: true, sansSerifFamily: 'DejaVu Sans', defaultFontFamily: 'DejaVu Sans' };
+  return new Resvg(svg, { fitTo: { mode: 'zoom', value: SCALE }, font }).render().asPng();
+}
+
+/** A file appears under its name only when it is complete. */
+function writeWhole(path: string, contents: string | Uint8Array): void {
+  const unfinished = `${path}.partial`;
+  writeFileSync(unfinished, contents);
+  renameSync(unfinished, path);
+}

@@ -1,0 +1,150 @@
+import type { ExperimentResult } from '@flashstack/experiment';
+import { Histogram, type TimeSeriesRecord } from '@flashstack/sim';
+import { type HostKind, hostKinds, phaseNames } from '@flashstack/ssd';
+import { causeSwatches, type Token } from './tokens.js';
+
+/** Fewest requests beyond a percentile for it to be told. */
+const BEYOND = 10;
+
+/** Percentiles that reports show, with the share of requests beyond them. */
+export const percentiles: readonly { readonly key: string; readonly label: string; readonly beyond: number }[] = [
+  { key: 'p50', label: 'p50', beyond: 0.5 },
+  { key: 'p90', label: 'p90', beyond: 0.1 },
+  { key: 'p99', label: 'p99', beyond: 0.01 },
+  { key: 'p999', label: 'p99.9', beyond: 0.001 },
+  { key: 'p9999', label: 'p99.99', beyond: 0.0001 },
+];
+
+/** How lines of a kind of request are drawn. */
+export const kindStyles: Readonly<Record<HostKind, { readonly token: Token; readonly dash?: string }>> = {
+  read: { token: 'read' },
+  write: { token: 'write' },
+  flush: { token: 'ink', dash: '6 4' },
+  discard: { token: 'faint', dash: '1.5 4' },
+};
+
+/** A part of a stack. */
+export interface Part {
+  readonly name: string;
+  readonly value: number;
+}
+
+/** Shares of busy time by row and window of simulated time, row by row, 0 … 1000. */
+export interface Heatmap {
+  readonly widthNs: number;
+  readonly columns: number;
+  readonly rows: readonly string[];
+  readonly permille: readonly number[];
+}
+
+/** How often values occur, in bins of equal width from `from` on. */
+export interface Distribution {
+  readonly unit: string;
+  readonly from: number;
+  readonly binWidth: number;
+  readonly counts: readonly number[];
+}
+
+/** Parts of a result that older ones lack. */
+interface Extras {
+  readonly heatmaps?: Readonly<Record<string, Heatmap>>;
+  readonly distributions?: Readonly<Record<string, Distribution>>;
+}
+
+/** One result, and what reports read from it. */
+export class RunView {
+  readonly result: ExperimentResult;
+  /** Kinds of request that occurred. */
+  readonly kinds: readonly HostKind[];
+  /** Simulated time of the run, ns. */
+  readonly elapsedNs: number;
+
+  constructor(result: ExperimentResult) {
+    this.result = result;
+    this.kinds = hostKinds.filter((kind) => this.metric(`host.${kind}.requests`, 0) > 0);
+    this.elapsedNs = this.metric('host.elapsedNs', this.metric('sim.elapsedNs', 0));
+  }
+
+  /** A metric, or what stands for it where the result lacks it (NaN unless told otherwise). */
+  metric(name: string, otherwise: number = Number.NaN): number {
+    const value = this.result.metrics[name];
+    return value === undefined ? otherwise : value;
+  }
+
+  /** A series with samples, or null. */
+  series(name: string): TimeSeriesRecord | null {
+    const series = this.result.series[name];
+    return series === undefined || series.count.length === 0 ? null : series;
+  }
+
+  /** A heat map with cells, or null. */
+  heatmap(name: string): Heatmap | null {
+    const map = (this.result as Extras).heatmaps?.[name];
+    return map === undefined || map.columns === 0 || map.rows.length === 0 ? null : map;
+  }
+
+  /** A distribution of at least one value, or null. */
+  distribution(name: string): Distribution | null {
+    const distribution = (this.result as Extras).distributions?.[name];
+    return distribution === undefined || !distribution.counts.some((value) => value > 0) ? null : distribution;
+  }
+
+  /** Latencies of a kind, or null where there is none. */
+  latencies(kind: HostKind): Histogram | null {
+    const record = this.result.histograms[`host.${kind}.latencyNs`];
+    return record === undefined || record.count === 0 ? null : Histogram.fromRecord(record);
+  }
+
+  /** A percentile of the latency of a kind, ns; NaN with fewer than ten samples beyond it. */
+  percentile(kind: HostKind, beyond: number): number {
+    const histogram = this.latencies(kind);
+    if (histogram === null || histogram.count * beyond < BEYOND) return Number.NaN;
+    return histogram.percentile(100 * (1 - beyond));
+  }
+
+  /** Bytes per second of reads and writes together. */
+  get bytesPerSecond(): number {
+    return this.metric('host.read.bytesPerSecond', 0) + this.metric('host.write.bytesPerSecond', 0);
+  }
+
+  /** Slots programmed by cause, in the order in which they are stacked; all known causes, also those of none. */
+  get programs(): Part[] {
+    const slots = new Map<string, number>(this.result.analysis.programs.map((part) => [part.cause, part.slots]));
+    const names = [...new Set([...Object.keys(causeSwatches), ...slots.keys()])];
+    return names.map((name) => ({ name, value: slots.get(name) ?? 0 }));
+  }
+
+  /** Write amplification as its causes add up, what waits for its program unit included; NaN if nothing was written. */
+  get writeAmplification(): number {
+    const programs = this.programs;
+    const host = programs.find((part) => part.name === 'host')?.value ?? 0;
+    return host === 0 ? Number.NaN : programs.reduce((sum, part) => sum + part.value, 0) / host;
+  }
+
+  /**
+   * Phases of the requests of a kind: `group` is empty for the mean of all, or `p50`, `p99`, `p999`, `slowest`. Null
+   * where the result does not tell.
+   */
+  phases(kind: HostKind, group: string): Part[] | null {
+    const prefix = `ssd.${kind}.${group === '' ? '' : `${group}.`}phaseNs.`;
+    const parts = phaseNames.map((name) => ({ name, value: this.metric(prefix + name) }));
+    const known = parts.filter((part) => Number.isFinite(part.value));
+    return known.length === 0 || known.every((part) => part.value === 0) ? null : known;
+  }
+
+  /** Simulated time at which garbage collection began, ns, or null. */
+  get gcStartNs(): number | null {
+    return this.result.analysis.gc.startedNs;
+  }
+
+  /** Name of the workload. */
+  get workload(): string {
+    const { workload } = this.result.spec;
+    return 'name' in workload ? workload.name : workload.kind;
+  }
+
+  /** Name of the drive. */
+  get device(): string {
+    return this.result.spec.device.name;
+  }
+}
