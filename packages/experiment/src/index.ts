@@ -11,6 +11,7 @@ export type { Warmup } from './options/run-values.js';
 export { parseAmount, type UnitKind, writeAmount } from './options/units.js';
 export { resolveDevice, resolveSpec } from './resolve-spec.js';
 export { type ExperimentResult, type Partial, RESULT_SCHEMA } from './result.js';
+export { type Cell, type Column, type NamedResult, type ResultTable, resultTables, tableCsv } from './result-tables.js';
 export {
   type ExperimentEnvironment,
   type ExperimentProgress,

@@ -62,4 +62,10 @@ export class SpecError extends InputError {
       position,
     });
   }
+
+  /** The same error with the name of its file, where the place in it is not known. */
+  in(file: string): SpecError {
+    const { path, target, meant, hints } = this;
+    return new SpecError(this.code, `${file}: ${this.message}`, { path, target, meant, hints });
+  }
 }

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, extname, resolve } from 'node:path';
+import { InputError } from '@flashstack/sim';
+import { modulesOf, readDocument, type TraceRequest } from '../document.js';
+import type { Extensions } from '../extensions.js';
+import type { ExperimentSpec } from '../spec.js';
+import { SpecError } from '../spec-problem.js';
+import { importModule, loadModules } from './load-module.js';
+import { readYaml, type SpecText } from './yaml-spec.js';
+
+/** A spec from a file, checked, with everything it names loaded except its trace. */
+export interface LoadedSpec {
+  /** The file's name without folder and extension. */
+  readonly name: string;
+  readonly spec: ExperimentSpec;
+  readonly extensions: Extensions;
+  /** The trace it asks for, its path relative to the present folder; null: the workload is synthetic. */
+  readonly trace: TraceRequest | null;
+}
+
+/** Changes to a spec document before it is read: values by path, such as `{ 'ftl.victim': 'fifo', seed: 2 }`. */
+export type SpecChanges = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a spec: YAML or JSON, or a TypeScript or JavaScript module whose default export (or export `spec`) is one.
+ * @throws SpecError with file, line and column where the text has them; InputError if the file or a module cannot be read.
+ */
+export async function loadSpec(file: string, changes: SpecChanges = {}): Promise<LoadedSpec> {
+  const extension = extname(file).toLowerCase();
+  const text = isModule(extension) ? await moduleSpec(file) : readYaml(textOf(file), file);
+  return await readSpec(text.data, { name: basename(file, extname(file)), folder: dirname(file), changes, text });
+}
+
+/** The same for a spec document that is not in a file; paths are relative to `folder`. */
+export async function readSpec(
+  document: unknown,
+  options: {
+    readonly name: string;
+    readonly folder: string;
+    readonly changes?: SpecChanges;
+    readonly text?: SpecText;
+  },
+): Promise<LoadedSpec> {
+  const { name, folder, changes = {}, text } = options;
+  try {
+    const changed = changedDocument(document, changes);
+    const extensions = await loadModules(modulesOf(changed), folder);
+    const { spec, trace } = readDocument(changed, extensions);
+    const located = trace === null ? null : { ...trace, path: relativeTo(folder, trace.path) };
+    return { name, spec, extensions, trace: located };
+  } catch (error) {
+    if (error instanceof SpecError && text !== undefined) throw text.locate(error);
+    // A module that cannot be loaded is named at its key.
+    if (error instanceof InputError && error.code === 'ERR_SPEC_MODULE' && text !== undefined) {
+      throw text.locate(new SpecError(error.code, error.message, { path: ['modules'] }));
+    }
+    throw error;
+  }
+}
+
+function relativeTo(folder: string, path: string): string {
+  return folder === '.' || folder === '' ? path : resolve(folder, path);
+}
+
+function isModule(extension: string): boolean {
+  return ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'].includes(extension);
+}
+
+async function moduleSpec(file: string): Promise<SpecText> {
+  // Looked at first: what a loader says about a missing file is about the loader.
+  textOf(file);
+  const exported = await importModule(file);
+  const data = exported.default ?? exported.spec;
+  if (data === undefined) {
+    throw new SpecError('ERR_SPEC_VALUE', `${file}: expected a default export, or an export named spec.`, { path: [] });
+  }
+  return { data, locate: (error) => error.in(file) };
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code = String(error) } = error as NodeJS.ErrnoException;
+    const known: Readonly<Record<string, string>> = {
+      ENOENT: 'there is no such file',
+      EISDIR: 'this is a folder, not a spec',
+      EACCES: 'the file may not be read (permission denied)',
+    };
+    throw new SpecError('ERR_SPEC_UNREADABLE', `${file}: ${known[code] ?? `cannot be read (${code})`}.`, { path: [] });
+  }
+}
+
+/** The document with values replaced by path; maps on the way are made if they are missing. */
+function changedDocument(document: unknown, changes: SpecChanges): unknown {
+  let result = document;
+  for (const [path, value] of Object.entries(changes)) result = changed(result, path.split('.'), value);
+  return result;
+}
+
+function changed(node: unknown, steps: readonly string[], value: unknown): unknown {
+  if (steps.length === 0) return value;
+  const [step, ...rest] = steps;
+  if (Array.isArray(node)) return node.map((item, at) => (String(at) === step ? changed(item, rest, value) : item));
+  if (typeof node === 'string') {
+    // Short forms: a device is its preset, a scheduler its kind, a workload its kind or trace, a strategy its name.
+    const long: Readonly<Record<string, unknown>> = shortForm(step, node);
+    return { ...long, [step]: changed(long[step], rest, value) };
+  }
+  const map = typeof node === 'object' && node !== null ? (node as Readonly<Record<string, unknown>>) : {};
+  return { ...map, [step]: changed(map[step], rest, value) };
+}
+
+function shortForm(step: string, text: string): Readonly<Record<string, unknown>> {
+  if (step === 'capacity' || step === 'overProvisioning') return { preset: text };
+  if (step === 'policy' || step === 'bus') return { kind: text };
+  if (step === 'parameters') return { name: text };
+  return /[/\\.]/.test(text) ? { trace: text } : { kind: text };
+}

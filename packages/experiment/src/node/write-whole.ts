@@ -1,0 +1,53 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { HostError, reasonOf } from './host-error.js';
+
+/**
+ * Writes a whole file or nothing: under a temporary name in the same folder, made durable, then renamed. The folder is
+ * made if it is missing. @throws HostError naming the file; nothing is left behind then.
+ */
+export function writeWhole(path: string, contents: string | Uint8Array): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  const bytes = typeof contents === 'string' ? new TextEncoder().encode(contents) : contents;
+  try {
+    makeFolder(dirname(resolve(path)));
+    const file = openSync(temporary, 'w');
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    remove(temporary);
+    throw failure(path, bytes.length, error);
+  }
+}
+
+/** Makes a folder and those above it. Not Node's recursive way, which never ends where nothing can be made (`/proc`). */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Somebody else made it in between.
+    if (!existsSync(path)) throw error;
+  }
+}
+
+/** Whatever stands in the way of removing it, the failure to report is the one before. */
+function remove(temporary: string): void {
+  try {
+    rmSync(temporary, { force: true });
+  } catch {
+    // Not even the folder exists, then.
+  }
+}
+
+function failure(path: string, bytes: number, error: unknown): HostError {
+  return new HostError(`${path}: ${reasonOf(error, bytes)}. Nothing was written under that name.`, [
+    'Choose another folder with --out.',
+  ]);
+}
