@@ -5,6 +5,7 @@ import { ContentCheck } from './content-check.js';
 import { Operation, type OperationSource } from './operation.js';
 import { ReplayError, ReplayErrorCode } from './replay-error.js';
 import { ReplayStats } from './replay-stats.js';
+import { ThinkTime } from './think-time.js';
 
 /**
  * When operations are issued.
@@ -12,15 +13,18 @@ import { ReplayStats } from './replay-stats.js';
  * - `open`: at their recorded times, multiplied by `timeScale` (default 1; 0.5 replays twice as fast), whatever has
  *   completed. At most `maxInFlight` (default 65,536) are in flight; what arrives beyond them is issued late, which the
  *   result tells. Latency always counts from arrival.
+ * - `think`: each as long after the completion it waited for as it was recorded, see {@link ThinkTime}; the times
+ *   between are multiplied by `timeScale`. A trace without response times is taken to have completed each request at
+ *   once, so that one is in flight at a time.
  */
 export type ReplayLoop =
   | { readonly kind: 'closed'; readonly depth: number }
-  | { readonly kind: 'open'; readonly timeScale?: number; readonly maxInFlight?: number };
+  | { readonly kind: 'open' | 'think'; readonly timeScale?: number; readonly maxInFlight?: number };
 
 /** How a workload is replayed. */
 export interface ReplayOptions {
   readonly loop: ReplayLoop;
-  /** Passes over the source. Default 1. In an open loop a pass begins one mean gap after the last arrival. */
+  /** Passes over the source. Default 1. In an open or think-time loop a pass begins one mean gap after the last arrival. */
   readonly repeat?: number;
   /** What happens to addresses beyond the device. Default `fail`. */
   readonly address?: AddressPolicy;
@@ -42,6 +46,7 @@ const LAST_ARRIVAL_NS = 2 ** 53 - 2 ** 50;
 const BASE = 0;
 const ARRIVAL = 1;
 const FIRST = 2;
+const DUE = 3;
 // Positions in `ReplayStats.kinds`.
 const READ = 0;
 const WRITE = 1;
@@ -61,11 +66,14 @@ export class Replay implements IoOwner, EventTarget {
   private readonly source: OperationSource;
   private readonly addresses: AddressMap;
   private readonly operation = new Operation();
-  private readonly open: boolean;
+  /** Recorded times count. */
+  private readonly timed: boolean;
+  private readonly thinks: boolean;
+  private think: ThinkTime | null = null;
   private readonly timeScale: number;
   private readonly limit: number;
   private readonly repeat: number;
-  private readonly times = new Float64Array(3);
+  private readonly times = new Float64Array(4);
   private readonly requests: BlockRequest[] = [];
   private readonly tails: BlockRequest[] = [];
   // Columns by slot.
@@ -93,12 +101,13 @@ export class Replay implements IoOwner, EventTarget {
     this.simulator = simulator;
     this.device = device;
     this.source = source;
-    this.open = loop.kind === 'open';
-    this.timeScale = loop.kind === 'open' ? positive('timeScale', loop.timeScale ?? 1) : 1;
+    this.timed = loop.kind !== 'closed';
+    this.thinks = loop.kind === 'think';
+    this.timeScale = loop.kind === 'closed' ? 1 : positive('timeScale', loop.timeScale ?? 1);
     this.limit =
-      loop.kind === 'open'
-        ? count('maxInFlight', loop.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT)
-        : count('depth', loop.depth);
+      loop.kind === 'closed'
+        ? count('depth', loop.depth)
+        : count('maxInFlight', loop.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT);
     this.repeat = count('repeat', options.repeat ?? 1);
     this.addresses = new AddressMap(options.address ?? 'fail', source, device);
     this.contents = ContentCheck.for(device, options.seed ?? 1, options.verify ?? false);
@@ -149,7 +158,7 @@ export class Replay implements IoOwner, EventTarget {
     this.feed(false);
   }
 
-  /** The next arrival of an open loop is due; called by the simulator. */
+  /** The next operation of an open or think-time loop is due; called by the simulator. */
   fire(): void {
     this.timerArmed = false;
     this.feed(false);
@@ -163,6 +172,7 @@ export class Replay implements IoOwner, EventTarget {
     this.stats.endNs = now;
     this.times[BASE] = now;
     this.times[ARRIVAL] = now;
+    if (this.thinks) this.think = new ThinkTime(now);
     this.source.restart();
   }
 
@@ -176,19 +186,26 @@ export class Replay implements IoOwner, EventTarget {
     while (!this.ended && this.inFlight < this.limit) {
       if (outside && this.settled >= this.quota) break;
       if (!this.loaded && !this.load()) break;
-      if (this.open && this.times[ARRIVAL] > this.simulator.now) {
-        this.arm();
-        break;
-      }
+      if (this.timed && !this.due()) break;
       this.issue();
     }
     this.feeding = false;
   }
 
-  private arm(): void {
-    if (this.timerArmed) return;
-    this.timerArmed = true;
-    this.simulator.at(this.times[ARRIVAL], this, 0);
+  /** True if the loaded operation may be issued; otherwise a timer or a completion will ask again. */
+  private due(): boolean {
+    const times = this.times;
+    if (this.think !== null) {
+      times[DUE] = this.think.dueNs();
+      if (times[DUE] < 0) return false;
+      if (times[DUE] > LAST_ARRIVAL_NS) this.tooLate();
+    }
+    if (times[DUE] <= this.simulator.now) return true;
+    if (!this.timerArmed) {
+      this.timerArmed = true;
+      this.simulator.at(times[DUE], this, 0);
+    }
+    return false;
   }
 
   /** Takes the next operation from the source, over the ends of passes; false when there is none. */
@@ -207,7 +224,7 @@ export class Replay implements IoOwner, EventTarget {
     this.loaded = true;
     this.passOperations++;
     this.number++;
-    if (this.open) this.arrive();
+    if (this.timed) this.arrive();
     return true;
   }
 
@@ -227,6 +244,8 @@ export class Replay implements IoOwner, EventTarget {
     if (due < times[ARRIVAL]) this.stats.outOfOrder++;
     else times[ARRIVAL] = due;
     if (this.passOperations === 1) times[FIRST] = times[ARRIVAL];
+    times[DUE] = times[ARRIVAL];
+    if (this.think !== null) this.think.next(times[ARRIVAL]);
   }
 
   private issue(): void {
@@ -267,12 +286,16 @@ export class Replay implements IoOwner, EventTarget {
 
   private noteArrival(slot: number): void {
     const now = this.simulator.now;
-    if (!this.open) {
+    if (!this.timed) {
       this.arrivals[slot] = now;
       return;
     }
-    const arrival = this.times[ARRIVAL];
+    const arrival = this.times[DUE];
     this.arrivals[slot] = arrival;
+    if (this.think !== null) {
+      const responseNs = Math.round(this.operation.responseNs * this.timeScale);
+      this.think.issue(slot, arrival, this.times[ARRIVAL] + responseNs);
+    }
     const lateNs = now - arrival;
     if (lateNs > 0) {
       this.stats.late++;
@@ -301,6 +324,7 @@ export class Replay implements IoOwner, EventTarget {
     this.settled++;
     this.free[this.freeCount++] = slot;
     this.stats.endNs = now;
+    if (this.think !== null) this.think.done(slot, now);
     if (this.statuses[slot] !== 0) {
       stats.failed++;
       return;
@@ -339,7 +363,7 @@ export class Replay implements IoOwner, EventTarget {
   private tooLate(): never {
     throw new ReplayError(
       ReplayErrorCode.option,
-      `request ${this.number} of the open loop arrives after more than 91 days, longer than simulated time lasts. Choose a smaller time scale or fewer passes`,
+      `request ${this.number} arrives after more than 91 days, longer than simulated time lasts. Choose a smaller time scale or fewer passes`,
       'timeScale',
     );
   }
