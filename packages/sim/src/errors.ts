@@ -18,7 +18,7 @@ export class InputError extends Error {
 
 /** A misuse of the simulation kernel, or a simulated system that cannot go on. */
 export class SimulationError extends Error {
-  /** `ERR_SIM_REENTRANT`, `ERR_SIM_WAIT`, `ERR_SIM_STALLED`, `ERR_SIM_LIVELOCK`, `ERR_SIM_ABANDONED` or `ERR_SIM_LOCK`. */
+  /** `ERR_SIM_REENTRANT`, `ERR_SIM_WAIT`, `ERR_SIM_STALLED`, `ERR_SIM_LIVELOCK`, `ERR_SIM_ABANDONED`, `ERR_SIM_LOCK` or `ERR_SIM_STATE`. */
   readonly code: string;
 
   constructor(code: string, message: string) {

@@ -29,6 +29,7 @@ export {
 export { mix32, RandomSource, type RandomState, RandomStream } from './random.js';
 export { runTask } from './run-task.js';
 export { type ProcessCounts, Simulator, type SimulatorOptions, type SpawnOptions } from './simulator.js';
+export { captureState, restoreState } from './state-image.js';
 export { type Gauge, LayerStats, StatsRegistry } from './stats-registry.js';
 export {
   describeParameter,

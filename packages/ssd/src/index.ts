@@ -11,6 +11,7 @@ export {
   type SsdConfig,
   type SsdFtlOptions,
 } from './config.js';
+export { deviceImageLabel, loadDevice, saveDevice } from './device-image.js';
 export { FlashStack, type Preconditioned, type PreconditionState } from './flash-stack.js';
 export { FtlSocket } from './ftl-socket.js';
 export { PHASES, Phase, type PhaseName, PhaseProfile, phaseNames } from './phases.js';

@@ -1,0 +1,105 @@
+import { captureState, InputError, restoreState, SimulationError } from '@flashstack/sim';
+import type { Ssd } from './ssd.js';
+
+/** What stands in front of the state in an image, as JSON. */
+interface Header {
+  readonly format: string;
+  /** Whatever the caller wants back. */
+  readonly label: string;
+  readonly config: unknown;
+  /** Simulated time of saving. */
+  readonly nowNs: number;
+  readonly stateBytes: number;
+}
+
+const FORMAT = 'flashstack.device/1';
+/** Length of the header, 32 bits, little-endian; then the header, then the state. */
+const LENGTH_BYTES = 4;
+/** No header is longer; what claims to be is no image. */
+const LONGEST_HEADER = 1 << 20;
+
+/**
+ * The whole state of a drive as bytes: flash contents, mapping, wear, the state of all strategies and of randomness. A
+ * drive that is loaded from it goes on exactly as the saved one does. A strategy of one's own must keep its state in
+ * properties (see `captureState`).
+ * @throws SimulationError `ERR_SSD_BUSY` if requests are in flight or events pending.
+ */
+export function saveDevice(ssd: Ssd, label = ''): Uint8Array {
+  const { simulator, config } = ssd;
+  if (ssd.requestsInFlight > 0 || simulator.pendingEvents > 0) {
+    throw new SimulationError(
+      'ERR_SSD_BUSY',
+      `cannot save: ${ssd.requestsInFlight} requests in flight, ${simulator.pendingEvents} events pending; drain first`,
+    );
+  }
+  const state = captureState(ssd, [simulator, config]);
+  const header: Header = { format: FORMAT, label, config, nowNs: simulator.now, stateBytes: state.length };
+  const head = new TextEncoder().encode(JSON.stringify(header));
+  const image = new Uint8Array(LENGTH_BYTES + head.length + state.length);
+  new DataView(image.buffer).setUint32(0, head.length, true);
+  image.set(head, LENGTH_BYTES);
+  image.set(state, LENGTH_BYTES + head.length);
+  return image;
+}
+
+/**
+ * Brings a drive of the same configuration, new and on a simulator of its own, into a saved state. The simulator's clock
+ * goes on to the time of saving.
+ * @returns the label.
+ * @throws InputError `ERR_SSD_IMAGE` if the image is damaged or of a drive with another configuration.
+ */
+export function loadDevice(ssd: Ssd, image: Uint8Array): string {
+  const header = headerOf(image);
+  const differs = difference(header.config, JSON.parse(JSON.stringify(ssd.config)), 'device');
+  if (differs !== null) throw new InputError('ERR_SSD_IMAGE', `the saved drive is another one: ${differs}`, 'image');
+  const state = image.slice(LENGTH_BYTES + headerLength(image));
+  if (state.length !== header.stateBytes) {
+    const found = `found ${state.length} bytes of state, expected ${header.stateBytes}`;
+    throw new InputError('ERR_SSD_IMAGE', `the saved drive is cut short: ${found}`, 'image');
+  }
+  ssd.simulator.runUntil(header.nowNs);
+  restoreState(ssd, state, [ssd.simulator, ssd.config]);
+  return header.label;
+}
+
+/** The label of an image, without loading it. @throws InputError `ERR_SSD_IMAGE` if it is none. */
+export function deviceImageLabel(image: Uint8Array): string {
+  return headerOf(image).label;
+}
+
+function headerOf(image: Uint8Array): Header {
+  const length = headerLength(image);
+  let header: Partial<Header> | null = null;
+  try {
+    header = JSON.parse(new TextDecoder().decode(image.subarray(LENGTH_BYTES, LENGTH_BYTES + length)));
+  } catch {
+    // Reported below: what is no JSON has no format.
+  }
+  if (header?.format !== FORMAT) {
+    throw new InputError(
+      'ERR_SSD_IMAGE',
+      `this is no saved drive: it does not begin with the format "${FORMAT}"`,
+      'image',
+    );
+  }
+  return header as Header;
+}
+
+function headerLength(image: Uint8Array): number {
+  if (image.length < LENGTH_BYTES) return 0;
+  return Math.min(LONGEST_HEADER, new DataView(image.buffer, image.byteOffset).getUint32(0, true));
+}
+
+/** Where two configurations first differ, or null. */
+function difference(saved: unknown, here: unknown, path: string): string | null {
+  if (typeof saved !== 'object' || typeof here !== 'object' || saved === null || here === null) {
+    return Object.is(saved, here) ? null : `${path} is ${JSON.stringify(here)} here, ${JSON.stringify(saved)} there`;
+  }
+  const there = saved as Record<string, unknown>;
+  const mine = here as Record<string, unknown>;
+  for (const key of new Set([...Object.keys(there), ...Object.keys(mine)])) {
+    const found = difference(there[key], mine[key], `${path}.${key}`);
+    if (found !== null) return found;
+  }
+  return null;
+}
