@@ -112,14 +112,19 @@ function parseOne(path: string, option: Option, value: unknown): unknown {
       return strategy(path, option, value);
     case 'pairing':
       if (['simple', 'shifted', 'tlc'].includes(value as string)) return value;
-      // The device checks the table itself.
-      if (isMap(value) && Array.isArray(value.pageType)) return value;
+      if (isPageTable(value)) return value;
       throw wrong(path, option, value);
     case 'loop':
       return parseLoop(value) ?? refuse(wrong(path, option, value, nearestLoop(value)));
     case 'warmup':
       return parseWarmup(value) ?? refuse(wrong(path, option, value));
   }
+}
+
+/** The entries of a table are checked by the device. */
+function isPageTable(value: unknown): boolean {
+  if (!isMap(value) || !Array.isArray(value.pageType)) return false;
+  return Object.keys(value).every((key) => ['pageType', 'wordLine'].includes(key) && Array.isArray(value[key]));
 }
 
 function refuse(error: InputError): never {

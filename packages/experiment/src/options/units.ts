@@ -93,7 +93,8 @@ export function writeAmount(kind: UnitKind, value: number): string {
 function shortest(value: number, units: readonly (readonly [string, number])[], base = ''): string {
   for (const [name, size] of units) {
     const amount = value / size;
-    if (Math.abs(amount) >= 1 && Number(amount.toFixed(3)) === amount) return `${amount}${name}`;
+    if (Math.abs(amount) >= 1 && Number(amount.toFixed(3)) === amount && amount * size === value)
+      return `${amount}${name}`;
   }
   return `${value}${base}`;
 }

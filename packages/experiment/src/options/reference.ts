@@ -1,0 +1,106 @@
+import { parameterOption } from '../document.js';
+import { type Extensions, noExtensions } from '../extensions.js';
+import { driveOptions } from './drive-options.js';
+import { describeOption, type Option, type OptionTable } from './option.js';
+import { deviceOptions, runOptions, traceOptions } from './run-options.js';
+
+/** Options that belong together, as a reference shows them. */
+export interface OptionGroup {
+  /** The path of the section, such as `nand.timing`; empty for the keys at the top. */
+  readonly section: string;
+  readonly title: string;
+  /** By key, without the section. */
+  readonly options: readonly (readonly [key: string, option: Option])[];
+}
+
+const titles: Readonly<Record<string, string>> = {
+  link: 'Cable or lanes to the host. `link: null`: not modelled.',
+  firmware: 'Processors of the controller.',
+  buffer: 'Write buffer in controller RAM. `buffer: null`: none.',
+  queue: 'Command queues of the host interface.',
+  scheduler: 'How flash operations are placed in time; `scheduler: event` is short for its kind.',
+  ftl: 'Mapping, garbage collection, placement.',
+  'ftl.wearLevelling': 'Static wear levelling.',
+  'nand.geometry': 'Sizes of the flash, outermost level first.',
+  'nand.timing': 'Times of the part and the rate of its bus.',
+  'nand.features': 'What the part can do, and its rules.',
+  'nand.reliability': 'Faults and wear. `nand.reliability: null`: none; otherwise from the defaults of the cell type.',
+  'nand.reliability.rawBitErrors': 'Raw bit error rate.',
+  'nand.reliability.ecc': 'Error correction and read retry.',
+};
+
+/** Every option of a spec, in groups, in the order in which they are shown. */
+export function optionGroups(extensions: Extensions = noExtensions): readonly OptionGroup[] {
+  const groups: OptionGroup[] = [
+    { section: '', title: 'How drive and workload are brought together.', options: [...runOptions] },
+    { section: 'device', title: 'The drive; a name is short for its preset.', options: [...deviceOptions] },
+    { section: 'workload', title: 'A recorded trace; a path is short for it.', options: [...traceOptions] },
+    ...extensions.workloads.map(
+      ({ name, summary, parameters }): OptionGroup => ({
+        section: 'workload',
+        title: `kind: ${name}. ${summary}`,
+        options: parameters.map((parameter) => [parameter.name, parameterOption(parameter)]),
+      }),
+    ),
+    ...sections(driveOptions(extensions)),
+  ];
+  for (const [what, kinds] of [
+    ['ftl.victim', extensions.victims],
+    ['ftl.streams', extensions.streams],
+  ] as const) {
+    for (const { name, summary, parameters } of kinds) {
+      groups.push({
+        section: `${what}.parameters`,
+        title: `name: ${name}. ${summary}`,
+        options: parameters.map((parameter) => [parameter.name, parameterOption(parameter)]),
+      });
+    }
+  }
+  return groups;
+}
+
+function sections(table: OptionTable): OptionGroup[] {
+  const groups = new Map<string, [string, Option][]>();
+  for (const [path, option] of table) {
+    const at = path.lastIndexOf('.');
+    const section = path.slice(0, Math.max(at, 0));
+    const group = groups.get(section) ?? [];
+    groups.set(section, [...group, [path.slice(at + 1), option]]);
+  }
+  return [...groups].map(([section, options]) => ({
+    section,
+    title: section === '' ? 'Other values of the drive.' : (titles[section] ?? section),
+    options,
+  }));
+}
+
+/** The reference page of all options, as Markdown. */
+export function optionReference(extensions: Extensions = noExtensions): string {
+  const lines = [
+    '# Options of a spec',
+    '',
+    'Made from the tables that check specs, the command line and the JSON Schema. Values of a drive that are left out are',
+    'those of its preset. Sizes (`4GiB`), times (`75us`), rates (`560MB/s`), shares (`7%`) and counts (`100k`) may have units.',
+    '',
+  ];
+  let before: string | null = null;
+  for (const { section, title, options } of optionGroups(extensions)) {
+    if (section !== before) lines.push(`## ${section === '' ? 'At the top' : `\`${section}\``}`, '');
+    before = section;
+    lines.push(title, '');
+    if (options.length === 0) {
+      lines.push('No parameters.', '');
+      continue;
+    }
+    lines.push('| key | takes | default | |', '| --- | --- | --- | --- |');
+    for (const [key, option] of options) {
+      lines.push(`| \`${key}\` | ${cell(describeOption(option))} | ${cell(option.default)} | ${cell(option.help)} |`);
+    }
+    lines.push('');
+  }
+  return lines.join('\n');
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('{', '&#123;').replaceAll('}', '&#125;');
+}
