@@ -76,7 +76,6 @@ describe('a drawn steady state is the one that writing reaches', () => {
     drawn.ftl.inspect();
     const found = measure(drawn, ranks, scale, 5);
     expect(drawn.ftl.stats.gcStartHost).toBeLessThan(0.05 * all.logicalSlots);
-    if (process.env.SHOW) console.log(_name, expected, found, found / expected - 1);
     // What random victims gain varies most, so that either mean has a standard error of 0.5 to 0.8 %.
     expect(Math.abs(found / expected - 1)).toBeLessThan(options.victim === 'random' ? 0.025 : 0.01);
     drawn.ftl.inspect();
