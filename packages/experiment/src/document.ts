@@ -64,11 +64,11 @@ export function readDocument(document: unknown, extensions: Extensions): ReadDoc
 function runOf(values: ReadonlyMap<string, unknown>): Partial<ExperimentSpec> {
   const loop = values.get('loop') as LoopChoice | undefined;
   for (const key of ['timeScale', 'maxInFlight']) {
-    if (values.has(key) && loop?.kind !== 'open') {
+    if (values.has(key) && (loop === undefined || loop.kind === 'closed')) {
       throw new SpecError('ERR_SPEC_VALUE', `${key} has no meaning with a closed loop.`, {
         path: [key],
         target: 'key',
-        hints: ['Add "loop: open", or leave it out.'],
+        hints: ['Add "loop: open" or "loop: think", or leave it out.'],
       });
     }
   }
@@ -83,7 +83,7 @@ function runOf(values: ReadonlyMap<string, unknown>): Partial<ExperimentSpec> {
     ...(values.has('repeat') ? { repeat: values.get('repeat') as number } : {}),
     ...(values.has('verify') ? { verify: values.get('verify') as boolean } : {}),
     ...(values.has('warmup') ? { warmup: values.get('warmup') as Warmup | null } : {}),
-    ...(loop === undefined ? {} : { loop: loop.kind === 'open' ? { ...loop, ...openOptions } : loop }),
+    ...(loop === undefined ? {} : { loop: loop.kind === 'closed' ? loop : { ...loop, ...openOptions } }),
   };
 }
 
@@ -135,6 +135,7 @@ function readWorkload(
   if (!isMap(value)) throw badValue(['workload'], value, 'a name, a trace file, or a map with kind or trace');
   if (value.trace !== undefined) {
     const { trace, ...options } = readMap(['workload'], value, traceOptions);
+    checkPattern(options);
     return traceOf(trace as string, options);
   }
   const { kind: name, ...given } = value;
@@ -143,6 +144,26 @@ function readWorkload(
   const kind = workloads.find((candidate) => candidate.name === name);
   if (kind === undefined) throw unknownWorkload(['workload', 'kind'], name, names);
   return { workload: { kind: name, parameters: readParameters(kind.parameters, given) }, trace: null };
+}
+
+/** Keys of a line format of one's own mean nothing with another format. */
+function checkPattern(options: Tree): void {
+  const own = ['pattern', 'ignore', 'timeUnit', 'offsetUnitBytes', 'lengthUnitBytes', 'readWords', 'writeWords'];
+  const foreign = [...own, 'flushWords', 'discardWords'].find((key) => options[key] !== undefined);
+  if (options.format === 'pattern' && options.pattern === undefined) {
+    throw new SpecError(
+      'ERR_SPEC_VALUE',
+      'workload.pattern is missing: format pattern is a regular expression of yours.',
+      {
+        path: ['workload', 'format'],
+      },
+    );
+  }
+  if (options.format === 'pattern' || foreign === undefined) return;
+  throw new SpecError('ERR_SPEC_VALUE', `workload.${foreign} has no meaning without format: pattern.`, {
+    path: ['workload', foreign],
+    target: 'key',
+  });
 }
 
 function traceOf(path: string, options: Readonly<Record<string, unknown>>): ReturnType<typeof readWorkload> {

@@ -26,4 +26,5 @@ export { sha256 } from './sha256.js';
 export type { DeviceSpec, ExperimentSpec, ResolvedSpec, ResolvedWorkload, WorkloadSpec } from './spec.js';
 export type { SpecPath, SpecPosition } from './spec-problem.js';
 export { SpecError } from './spec-problem.js';
+export { traceReading } from './trace-reading.js';
 export type { WarmupRecord } from './warm-up.js';

@@ -106,13 +106,13 @@ function resolveWorkload(
 }
 
 function resolveLoop(loop: ResolvedSpec['loop']): ResolvedSpec['loop'] {
-  oneOf('loop.kind', loop.kind, ['closed', 'open']);
+  oneOf('loop.kind', loop.kind, ['closed', 'open', 'think']);
   if (loop.kind === 'closed') {
     checkKeys('loop', loop, ['kind', 'depth']);
     return { kind: 'closed', depth: loop.depth };
   }
   checkKeys('loop', loop, ['kind', 'timeScale', 'maxInFlight']);
-  return { kind: 'open', timeScale: loop.timeScale ?? 1, maxInFlight: loop.maxInFlight ?? 65_536 };
+  return { kind: loop.kind, timeScale: loop.timeScale ?? 1, maxInFlight: loop.maxInFlight ?? 65_536 };
 }
 
 function resolveWarmup(warmup: Warmup | null): Warmup | null {

@@ -133,7 +133,7 @@ function oneSchema(option: Option): JsonSchema {
     case 'enum':
       return { enum: option.values };
     case 'string':
-      return { type: 'string', minLength: 1 };
+      return option.list === true ? { type: ['string', 'number'] } : { type: 'string', minLength: 1 };
     case 'pairing':
       return {
         anyOf: [
@@ -142,7 +142,7 @@ function oneSchema(option: Option): JsonSchema {
         ],
       };
     case 'loop':
-      return { type: 'string', pattern: String.raw`^(open|closed(:\d+[kmgtKMGT]?)?)$` };
+      return { type: 'string', pattern: String.raw`^(open|think|closed(:\d+[kmgtKMGT]?)?)$` };
     case 'warmup':
       return { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string' }] };
     case 'strategy':

@@ -53,7 +53,7 @@ function describeOne(option: Option): string {
     case 'pairing':
       return 'one of simple, shifted, tlc, or a map with the list pageType';
     case 'loop':
-      return 'open, or closed:N with N requests in flight';
+      return 'open, think, or closed:N with N requests in flight';
     case 'warmup':
       return 'requests (1000), simulated time (10s) or a share of the requests (10%)';
     case 'amount':
@@ -79,9 +79,10 @@ function amountInWords(option: Option): string {
 /** ` from 1 to 64`, ` of at least 1`, or nothing. */
 export function rangeOf({ unit = 'count', min, max }: Option): string {
   const write = (value: number): string => (unit === 'share' ? String(value) : writeAmount(unit, value));
-  if (min !== undefined && max !== undefined) return ` from ${write(min)} to ${write(max)}`;
+  if (min !== undefined && max !== undefined && max < Number.MAX_SAFE_INTEGER)
+    return ` from ${write(min)} to ${write(max)}`;
   if (min !== undefined) return ` of at least ${write(min)}`;
-  return max === undefined ? '' : ` of at most ${write(max)}`;
+  return max === undefined || max >= Number.MAX_SAFE_INTEGER ? '' : ` of at most ${write(max)}`;
 }
 
 /**
@@ -104,6 +105,8 @@ function parseOne(path: string, option: Option, value: unknown): unknown {
       throw wrong(path, option, value);
     case 'string':
       if (typeof value === 'string' && value !== '') return value;
+      // A list of names may hold numbers, as YAML reads them.
+      if (option.list === true && typeof value === 'number') return String(value);
       throw wrong(path, option, value);
     case 'enum':
       if (typeof value === 'string' && option.values?.includes(value)) return value;
@@ -132,7 +135,7 @@ function refuse(error: InputError): never {
 }
 
 function nearestLoop(value: unknown): string | null {
-  return typeof value === 'string' ? nearestName(value, ['open', 'closed:32']) : null;
+  return typeof value === 'string' ? nearestName(value, ['open', 'think', 'closed:32']) : null;
 }
 
 function amount(path: string, option: Option, value: unknown): number {

@@ -4,11 +4,11 @@ import { parseAmount } from './units.js';
 export const DEFAULT_DEPTH = 32;
 
 /** How requests are issued, as one word of a spec says it. */
-export type LoopChoice = { readonly kind: 'closed'; readonly depth: number } | { readonly kind: 'open' };
+export type LoopChoice = { readonly kind: 'closed'; readonly depth: number } | { readonly kind: 'open' | 'think' };
 
-/** `open`, `closed` (32 in flight) or `closed:N`; null if it is none of them. */
+/** `open`, `think`, `closed` (32 in flight) or `closed:N`; null if it is none of them. */
 export function parseLoop(value: unknown): LoopChoice | null {
-  if (value === 'open') return { kind: 'open' };
+  if (value === 'open' || value === 'think') return { kind: value };
   if (typeof value !== 'string') return null;
   const match = /^closed(?::(\S+))?$/.exec(value);
   if (match === null) return null;
