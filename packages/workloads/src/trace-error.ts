@@ -2,8 +2,10 @@ import { InputError } from '@flashstack/sim';
 
 /** Stable codes of {@link TraceError}. */
 export const TraceErrorCode = {
-  /** The file does not exist or cannot be read. */
+  /** The file does not exist or is none. */
   unreadable: 'ERR_TRACE_UNREADABLE',
+  /** The file is there, but this machine does not let it be read: no permission, a failing disk. */
+  denied: 'ERR_TRACE_DENIED',
   /** The file holds no operation. */
   empty: 'ERR_TRACE_EMPTY',
   /** The compressed stream ends early or is damaged. */

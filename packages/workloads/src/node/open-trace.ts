@@ -27,5 +27,6 @@ function unreadable(path: string, error: unknown): TraceError {
     EACCES: 'the file may not be read (permission denied)',
   };
   const hints = code === 'ENOENT' ? ['Check the path; it is taken relative to the current folder.'] : [];
-  return new TraceError(TraceErrorCode.unreadable, `${path}: ${known[code] ?? `cannot be read (${code})`}`, hints);
+  const kind = code === 'ENOENT' || code === 'EISDIR' ? TraceErrorCode.unreadable : TraceErrorCode.denied;
+  return new TraceError(kind, `${path}: ${known[code] ?? `cannot be read (${code})`}`, hints);
 }
