@@ -13,7 +13,7 @@ import { ThinkTime } from './think-time.js';
  * - `open`: at their recorded times, multiplied by `timeScale` (default 1; 0.5 replays twice as fast), whatever has
  *   completed. At most `maxInFlight` (default 65,536) are in flight; what arrives beyond them is issued late, which the
  *   result tells. Latency always counts from arrival.
- * - `think`: each as long after the completion it waited for as it was recorded, see {@link ThinkTime}; the times
+ * - `think`: each as long after the completion it waited for as it was recorded, see `src/think-time.ts`; the times
  *   between are multiplied by `timeScale`. A trace without response times is taken to have completed each request at
  *   once, so that one is in flight at a time.
  */
