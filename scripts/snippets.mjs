@@ -1,5 +1,6 @@
 // Copies every ```ts block of the READMEs and the docs into test/snippets, where it is type-checked like any source
 // and executed by test/snippets.test.ts. A block that is an excerpt, not a program, is marked ```ts excerpt.
+// The generated API reference is left out: it shows signatures, no programs.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -10,6 +11,7 @@ function* markdown(folder) {
   for (const entry of readdirSync(`${root}${folder}`, { withFileTypes: true })) {
     if (entry.name === 'node_modules' || entry.name.startsWith('.')) continue;
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    if (path === 'docs/reference/api') continue;
     if (entry.isDirectory()) yield* markdown(path);
     else if (entry.name.endsWith('.md') && entry.name !== 'CHANGELOG.md') yield path;
   }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { filesBelow, root } from './workspace.js';
+import { documents, root } from './workspace.js';
 
 // Taken anew here, so that the tests run what the documentation says now.
 execFileSync(process.execPath, [`${root}scripts/snippets.mjs`]);
@@ -13,8 +13,6 @@ test.each(snippets)('%s runs', async (name) => {
   await expect(import(`${folder}${name}`)).resolves.toBeDefined();
 });
 
-const documents = ['README.md', ...['packages', 'apps', 'docs'].flatMap((top) => filesBelow(top, '.md'))];
-
 /** Command lines in ```sh blocks that start with the project's own command. */
 function commandLines(path: string): string[] {
   const text = readFileSync(`${root}${path}`, 'utf8');
@@ -24,7 +22,7 @@ function commandLines(path: string): string[] {
     .filter((line) => /^npm run -s flashstack -- /.test(line));
 }
 
-const commands = [...new Set(documents.flatMap(commandLines))];
+const commands = [...new Set(documents().flatMap(commandLines))];
 
 test.runIf(commands.length > 0).each(commands)('%s', (line) => {
   const output = execFileSync('bash', ['-o', 'pipefail', '-c', line], {
@@ -45,7 +43,7 @@ test('every shell block of the documentation is one that is tested or one that s
     /^cd /,
     /^#/,
   ];
-  const unknown = documents.flatMap((path) => {
+  const unknown = documents().flatMap((path) => {
     const text = readFileSync(`${root}${path}`, 'utf8');
     return [...text.matchAll(/^```sh *\n(.*?)^```$/gms)]
       .flatMap((block) => (block[1] ?? '').replace(/\\\n\s*/g, '').split('\n'))

@@ -47,6 +47,13 @@ export function filesBelow(folder: string, suffix: string): string[] {
   });
 }
 
+/** The documentation as it was written, paths below the root: without changelogs and the generated API reference. */
+export function documents(): string[] {
+  return ['README.md', ...['packages', 'apps', 'docs'].flatMap((top) => filesBelow(top, '.md'))].filter(
+    (path) => !path.startsWith('docs/reference/api/') && !path.endsWith('/CHANGELOG.md'),
+  );
+}
+
 export interface Import {
   file: string;
   line: number;

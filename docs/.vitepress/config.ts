@@ -29,6 +29,7 @@ export default defineConfig({
     nav: [
       { text: 'Guide', link: '/guide/first-simulation' },
       { text: 'Packages', link: '/packages/ssd' },
+      { text: 'Reference', link: '/reference/api/' },
       { text: 'Validation', link: '/validation/' },
       { text: 'Decisions', link: '/decisions/' },
     ],
@@ -38,11 +39,29 @@ export default defineConfig({
         items: [
           { text: 'First simulation', link: '/guide/first-simulation' },
           { text: 'Reading a result', link: '/guide/reading-a-result' },
-          { text: 'A strategy of your own', link: '/guide/own-strategy' },
           { text: 'Dictionary', link: '/dictionary' },
         ],
       },
+      {
+        text: 'How to',
+        items: [
+          { text: 'Write your own victim policy', link: '/guide/own-strategy' },
+          { text: 'Write your own device preset', link: '/guide/own-preset' },
+          { text: 'Read a trace of your own format', link: '/guide/own-trace-format' },
+          { text: 'Compare two drives or seeds', link: '/guide/compare' },
+          { text: 'Query results with DuckDB', link: '/guide/query-results' },
+          { text: 'Use it in the browser', link: '/guide/in-a-browser' },
+          { text: 'Save a preconditioned drive', link: '/guide/save-a-drive' },
+        ],
+      },
       { text: 'Packages', items: packages.map((name) => ({ text: name, link: `/packages/${name}` })) },
+      {
+        text: 'Reference',
+        items: [
+          { text: 'Options of a spec', link: '/reference/options' },
+          { text: 'API', link: '/reference/api/' },
+        ],
+      },
       { text: 'Validation', link: '/validation/' },
       {
         text: 'Decisions',
