@@ -21,10 +21,7 @@ export { FtlError } from './errors.js';
 export type {
   FtlOptions,
   GcMode,
-  NamedStrategy,
   ResolvedFtlOptions,
-  StrategyChoice,
-  WearLevelling,
 } from './options.js';
 export { PageMapFtl, type PageMapParts } from './page-map.js';
 export { type PreconditionReport, preconditionByWriting, type WritingPlan } from './precondition.js';
@@ -38,6 +35,7 @@ export type { FtlProbe } from './probe.js';
 export type { RecoveryReport } from './recovery.js';
 export { SlotFlag } from './slot-contents.js';
 export { FtlStats, MoveReason, VALIDITY_BUCKETS } from './stats.js';
+export type { NamedStrategy, StrategyChoice } from './strategy-choice.js';
 export { type StreamPolicy, streamKinds } from './streams.js';
 export { TRIM_MAP_ORIGIN } from './trim-map.js';
 export { ValidBuckets } from './victims/buckets.js';
@@ -45,3 +43,4 @@ export { CandidateSet } from './victims/candidate-set.js';
 export { ClosedRing } from './victims/closed-ring.js';
 export { victimKinds } from './victims/kinds.js';
 export { closedEarlier, type VictimPolicy } from './victims/policy.js';
+export type { ResolvedWearLevelling, WearLevelling } from './wear-options.js';

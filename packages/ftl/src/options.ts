@@ -1,44 +1,15 @@
 import type { NandArray } from '@flashstack/nand-device';
-import {
-  InputError,
-  lookupStrategy,
-  type ParameterValue,
-  resolveParameters,
-  type StrategyKind,
-  unknownName,
-} from '@flashstack/sim';
+import { InputError, unknownName } from '@flashstack/sim';
 import type { AllocationKind } from './allocation.js';
 import type { BlockTable, DomainKind, FreeOrder } from './block-table.js';
 import { mostPadding } from './paired-risk.js';
+import type { StrategyChoice } from './strategy-choice.js';
 import type { StreamPolicy } from './streams.js';
 import type { VictimPolicy } from './victims/policy.js';
-
-/** A strategy by name, by name with parameters, or as an object of the user's own. */
-export type StrategyChoice<T> =
-  | string
-  | { readonly name: string; readonly parameters?: Readonly<Record<string, ParameterValue>> }
-  | T;
+import { type ResolvedWearLevelling, resolveWearLevelling, type WearLevelling } from './wear-options.js';
 
 /** When victims are processed (specification section 3, GC modes). */
 export type GcMode = 'blocking' | 'token' | 'background';
-
-/** Static wear levelling by the spread of erase counts, or by a block erasing table (Chang et al. 2007). */
-export type WearLevelling =
-  | { readonly kind: 'none' }
-  | {
-      readonly kind: 'threshold';
-      /** Most minus fewest erases of a domain from which cold blocks are moved. Default 100. */
-      readonly delta?: number;
-      /** At most one move per so many erases of a domain. Default 5: with 50 the spread outruns small deltas. */
-      readonly interval?: number;
-    }
-  | {
-      readonly kind: 'bet';
-      /** Blocks per flag are 2^k. Default 0. */
-      readonly k?: number;
-      /** Erases per set flag from which untouched sets are collected. Default 100. */
-      readonly threshold?: number;
-    };
 
 /** Everything that defines a page-mapping FTL. Plain data, except for strategies given as objects. */
 export interface FtlOptions {
@@ -100,7 +71,7 @@ export interface ResolvedFtlOptions {
   readonly copyback: boolean;
   readonly freeOrder: FreeOrder;
   readonly gcFreeOrder: FreeOrder;
-  readonly wearLevelling: WearLevelling;
+  readonly wearLevelling: ResolvedWearLevelling;
 }
 
 const names = {
@@ -109,7 +80,6 @@ const names = {
   placement: ['separate', 'mixed'],
   gcMode: ['blocking', 'token', 'background'],
   freeOrder: ['youngest', 'oldest', 'fifo'],
-  wearLevelling: ['none', 'threshold', 'bet'],
 } as const;
 
 const optionNames = [
@@ -120,7 +90,7 @@ const optionNames = [
 function oneOf<T extends string>(key: string, value: string | undefined, known: readonly T[], fallback: T): T {
   if (value === undefined) return fallback;
   const found = known.find((name) => name === value);
-  if (found === undefined) throw unknownName(key, value, known);
+  if (found === undefined) throw unknownName(key, String(value), known);
   return found;
 }
 
@@ -190,8 +160,6 @@ export function resolveFtlOptions(options: FtlOptions, array: NandArray): Resolv
   const gcLow = blocks('ftl.gcLow', options.gcLow, gcHard + 1, gcHard + 1, 'gcHard + 1');
   const gcHigh = blocks('ftl.gcHigh', options.gcHigh, gcLow + 1, gcLow + 1, 'gcLow + 1');
   const freeOrder = oneOf('ftl.freeOrder', options.freeOrder, names.freeOrder, 'youngest');
-  const wearLevelling = options.wearLevelling ?? { kind: 'none' };
-  oneOf('ftl.wearLevelling.kind', wearLevelling.kind, names.wearLevelling, 'none');
   return {
     logicalSlots,
     domain,
@@ -213,36 +181,8 @@ export function resolveFtlOptions(options: FtlOptions, array: NandArray): Resolv
       names.freeOrder,
       freeOrder === 'fifo' ? 'fifo' : 'oldest',
     ),
-    wearLevelling,
+    wearLevelling: resolveWearLevelling(options.wearLevelling),
   };
-}
-
-/** A strategy as it was asked for. */
-export interface NamedStrategy {
-  readonly name: string;
-  readonly parameters: Readonly<Record<string, ParameterValue>>;
-}
-
-/** Name and parameters of a choice; an empty name for an object. */
-export function strategyName(choice: StrategyChoice<object> | undefined, fallback: string): NamedStrategy {
-  if (choice === undefined || typeof choice === 'string') return { name: choice ?? fallback, parameters: {} };
-  if (!('name' in choice) || 'attach' in choice) return { name: '', parameters: {} };
-  const named = choice as { readonly name: string; readonly parameters?: NamedStrategy['parameters'] };
-  return { name: named.name, parameters: named.parameters ?? {} };
-}
-
-/** The strategy that a choice means: an object as it is, a name looked up in `table` and made with its parameters. */
-export function resolveStrategy<T extends object>(
-  choice: StrategyChoice<T> | undefined,
-  fallback: string,
-  table: readonly StrategyKind<T>[],
-  what: string,
-): T {
-  if (choice === undefined) choice = fallback;
-  if (typeof choice === 'string') choice = { name: choice };
-  if (!('name' in choice) || 'attach' in choice) return choice as T;
-  const kind = lookupStrategy(table, choice.name, what);
-  return kind.create(resolveParameters(kind, choice.parameters ?? {}));
 }
 
 /**

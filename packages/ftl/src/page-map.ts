@@ -20,20 +20,13 @@ import { Done } from './frontier-parts.js';
 import { HostWrites } from './host-writes.js';
 import { inspect } from './inspect.js';
 import { Jobs } from './jobs.js';
-import {
-  checkCapacity,
-  type FtlOptions,
-  type NamedStrategy,
-  type ResolvedFtlOptions,
-  resolveFtlOptions,
-  resolveStrategy,
-  strategyName,
-} from './options.js';
+import { checkCapacity, type FtlOptions, type ResolvedFtlOptions, resolveFtlOptions } from './options.js';
 import { PageReads } from './page-reads.js';
 import type { FtlProbe } from './probe.js';
 import { type RecoveryReport, recoverMapping } from './recovery.js';
 import { UNMAPPED } from './slot-contents.js';
 import { FtlStats } from './stats.js';
+import { type NamedStrategy, resolveStrategy, strategyName } from './strategy-choice.js';
 import { streamKinds } from './streams.js';
 import { TrimMap } from './trim-map.js';
 import { Upkeep } from './upkeep.js';
@@ -108,10 +101,20 @@ export class PageMapFtl implements Ftl, NandClient {
     const g = array.geometry;
     const sorted = options.freeOrder !== 'fifo' || options.gcFreeOrder !== 'fifo';
     this.table = new BlockTable(array, options.domain, diesInOrder(g, options.order), sorted);
-    const streams = resolveStrategy(parts.options.streams, 'none', streamKinds, 'stream policy');
+    const streams = resolveStrategy(parts.options.streams, {
+      key: 'ftl.streams',
+      what: 'stream policy',
+      fallback: 'none',
+      kinds: streamKinds,
+    });
     streams.attach(this.table);
+    this.victimPolicy = resolveStrategy(parts.options.victim, {
+      key: 'ftl.victim',
+      what: 'victim policy',
+      fallback: 'greedy',
+      kinds: victimKinds,
+    });
     this.victimName = strategyName(parts.options.victim, 'greedy');
-    this.victimPolicy = resolveStrategy(parts.options.victim, 'greedy', victimKinds, 'victim policy');
     this.victimPolicy.attach(this.table, random.stream('ftl.victim'));
     this.layout = frontierLayout(options, streams.streams);
     this.trimMap = new TrimMap(options.logicalSlots, this.table, array);

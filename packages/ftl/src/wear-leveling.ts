@@ -1,7 +1,7 @@
 import type { RandomStream } from '@flashstack/sim';
 import { BlockState, type BlockTable } from './block-table.js';
-import type { WearLevelling } from './options.js';
 import { MoveReason } from './stats.js';
+import type { ResolvedWearLevelling } from './wear-options.js';
 
 /** Static wear levelling: names blocks whose data should move so that their erase count catches up. */
 export interface StaticWearLeveling {
@@ -121,11 +121,11 @@ class BlockErasingTable implements StaticWearLeveling {
 
 /** The wear levelling that options ask for; null for none. */
 export function staticWearLeveling(
-  choice: WearLevelling,
+  choice: ResolvedWearLevelling,
   table: BlockTable,
   random: RandomStream,
 ): StaticWearLeveling | null {
-  if (choice.kind === 'threshold') return new ThresholdLeveling(table, choice.delta ?? 100, choice.interval ?? 5);
-  if (choice.kind === 'bet') return new BlockErasingTable(table, choice.k ?? 0, choice.threshold ?? 100, random);
+  if (choice.kind === 'threshold') return new ThresholdLeveling(table, choice.delta, choice.interval);
+  if (choice.kind === 'bet') return new BlockErasingTable(table, choice.k, choice.threshold, random);
   return null;
 }

@@ -24,6 +24,37 @@ describe('options', () => {
     refuse({ victm: 'greedy' }, /Did you mean "victim"/);
     refuse({ victim: { name: 'd-choices', parameters: { d: 0 } } }, /d-choices.d is 0/);
     refuse({ order: 'CWDD' }, /one of the 24 permutations/);
+    refuse({ allocation: 3 }, /Unknown ftl.allocation "3"/);
+  });
+
+  test('a strategy choice has a name and parameters, and nothing else', () => {
+    refuse({ victim: { name: 'd-choices', d: 0 } }, /ftl\.victim\.d: .*"parameters":\{"d":0\}/);
+    refuse({ victim: { name: 'greedy', d: 1 } }, /Unknown key of ftl\.victim "d"/);
+    refuse({ victim: { name: 'd-choices', parametres: { d: 2 } } }, /Did you mean "parameters"/);
+    refuse({ victim: { nam: 'greedy' } }, /Unknown key of ftl\.victim "nam"\. Did you mean "name"/);
+    refuse({ victim: { name: 'd-choices', parameters: { q: 2 } } }, /Unknown parameter of d-choices "q"/);
+    refuse({ victim: { name: 'windowed-greedy', parameters: { windw: 0.2 } } }, /Did you mean "window"/);
+    refuse({ victim: { name: 'windowed-greedy', parameters: { window: 2 } } }, /window is 2/);
+    refuse({ victim: { name: 'd-choices', parameters: 4 } }, /ftl\.victim\.parameters: found 4/);
+    refuse({ victim: {} }, /ftl\.victim: found \{\}, expected the name of a victim policy/);
+    refuse({ victim: null }, /ftl\.victim: found null/);
+    refuse({ victim: ['greedy'] }, /ftl\.victim: found \["greedy"\]/);
+    refuse({ streams: { name: 'host', maxStreams: 2 } }, /ftl\.streams\.maxStreams/);
+    refuse({ streams: { name: 'host', parameters: { maxStreams: 0 } } }, /maxStreams is 0/);
+    refuse({ streams: 4 }, /ftl\.streams: found 4/);
+  });
+
+  test('wear levelling checks the parameters of its kind', () => {
+    refuse({ wearLevelling: { kind: 'treshold' } }, /Did you mean "threshold"/);
+    refuse({ wearLevelling: { kind: 'threshold', dleta: 3 } }, /Did you mean "delta"/);
+    refuse({ wearLevelling: { kind: 'threshold', delta: 0 } }, /ftl\.wearLevelling\.delta is 0/);
+    refuse({ wearLevelling: { kind: 'threshold', interval: 0.5 } }, /ftl\.wearLevelling\.interval is 0\.5/);
+    refuse({ wearLevelling: { kind: 'bet', delta: 3 } }, /Known: k, threshold/);
+    refuse({ wearLevelling: { kind: 'bet', k: 31 } }, /from 0 to 30/);
+    refuse({ wearLevelling: { kind: 'none', k: 1 } }, /Unknown parameter of ftl\.wearLevelling "k"/);
+    refuse({ wearLevelling: 'bet' }, /ftl\.wearLevelling: found "bet"/);
+    const { ftl } = bed(shape, { logicalSlots: 300, wearLevelling: { kind: 'bet', k: 2 } });
+    expect(ftl.options.wearLevelling).toEqual({ kind: 'bet', k: 2, threshold: 100 });
   });
 
   test('thresholds must leave room for collection', () => {
