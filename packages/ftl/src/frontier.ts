@@ -42,8 +42,6 @@ export class Frontiers {
   readonly contents: SlotContents | null;
   /** Number of the last block opening. */
   openings = 0;
-  /** Slots that wait for their program unit, in all frontiers. */
-  pending = 0;
   /** Psn of the version that the next `append` supersedes, instead of the one that the map names; `BY_MAP`: that one. */
   supersedes: number = BY_MAP;
   /** With `keepToken` set, the token of the last program without a client is kept here instead of being dropped. */
@@ -121,6 +119,11 @@ export class Frontiers {
     this.units = new PendingUnits(this.simple ? 0 : count, this.fullUnit);
     this.ppns = new Int32Array(g.planes);
     this.records = new UnitRecords(this.fullUnit);
+  }
+
+  /** Slots that wait for their program unit, in all frontiers. */
+  get pending(): number {
+    return this.stats.pending;
   }
 
   /** Block that holds a physical slot. */
@@ -251,7 +254,7 @@ export class Frontiers {
     this.fill.fill(0);
     this.after.fill(0);
     this.heldBy.fill(0);
-    this.pending = 0;
+    this.stats.pending = 0;
     this.keptToken = 0;
     this.records.clear();
     this.risks?.clear();
@@ -284,7 +287,7 @@ export class Frontiers {
     if (older >= 0) this.heldBy[this.blockOf(older)]++;
     this.units.add(f, this.fill[f], psn, job, older, programClass(from));
     if (after !== 0) this.after[f] = this.after[f] === 0 ? after : this.scheduler.join(this.after[f], after);
-    this.pending++;
+    this.stats.pending++;
     if (++this.fill[f] === this.unitSlots[f]) this.issue(f);
   }
 
@@ -298,7 +301,7 @@ export class Frontiers {
     const after = this.after[f];
     this.after[f] = 0;
     this.fill[f] = 0;
-    this.pending -= count;
+    this.stats.pending -= count;
     this.stats.programmed += count;
     const token =
       planes === 1

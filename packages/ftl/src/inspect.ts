@@ -20,7 +20,7 @@ export interface InspectTarget {
 export function inspect(ftl: InspectTarget): void {
   checkMapping(ftl);
   checkStates(ftl);
-  const unexplained = ftl.stats.unexplained(ftl.frontiers.pending);
+  const unexplained = ftl.stats.unexplained();
   if (unexplained !== 0) broken(`${unexplained} programmed slots are not accounted for`);
 }
 

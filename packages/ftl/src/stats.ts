@@ -6,8 +6,8 @@ export const VALIDITY_BUCKETS = 65;
 
 /**
  * Counters of an FTL, in slots unless the name says otherwise. Term by term (specification section 6.5):
- * `programmed` = `host` + the four `moved` reasons + `trimMap` + `padding` + `reprogrammed`, less slots that wait for
- * their program unit (`pending`) or were `dropped` by a power cut.
+ * `programmed` + `pending` + `dropped` = `carried` + `placed`, where `placed` is `host` + the four `moved` reasons +
+ * `trimMap` + `padding` + `reprogrammed`.
  */
 export class FtlStats {
   /** Slots written by the host. */
@@ -24,6 +24,10 @@ export class FtlStats {
   dropped = 0;
   /** Slots programmed, counted where programs are issued. */
   programmed = 0;
+  /** Slots that wait for their program unit now. */
+  pending = 0;
+  /** Slots that waited when counting began: they are programmed, but none of the terms counts them. */
+  carried = 0;
   /** Blocks emptied, by `MoveReason`. */
   readonly runs: Float64Array = new Float64Array(4);
   /**
@@ -62,25 +66,35 @@ export class FtlStats {
   readonly hostByOrigin: Float64Array = new Float64Array(256);
   readonly movedByOrigin: Float64Array = new Float64Array(256);
 
-  /** Slots programmed or pending that no term explains; 0 if the books balance. */
-  unexplained(pending: number): number {
+  /** Slots placed for any reason: programmed since, waiting for their program unit, or dropped by a power cut. */
+  get placed(): number {
     const moved = this.moved[0] + this.moved[1] + this.moved[2] + this.moved[3];
-    const terms = this.host + moved + this.trimMap + this.padding + this.reprogrammed;
-    return this.programmed + this.dropped + pending - terms;
+    return this.host + moved + this.trimMap + this.padding + this.reprogrammed;
   }
 
-  /** Slots programmed per host slot; 0 before the first host write. */
+  /** Slots programmed or pending that no term explains; 0 if the books balance. */
+  unexplained(): number {
+    return this.programmed + this.pending + this.dropped - this.carried - this.placed;
+  }
+
+  /**
+   * Slots placed per host slot: those programmed, and those that their program unit still waits for. At least 1 from the
+   * first host write on; 0 before.
+   */
   get writeAmplification(): number {
-    return this.host === 0 ? 0 : this.programmed / this.host;
+    return this.host === 0 ? 0 : this.placed / this.host;
   }
 
-  /** Starts counting again, for example after preconditioning. */
+  /** Starts counting again, for example after preconditioning; what is pending goes on. */
   reset(): void {
+    const { pending } = this;
     const fresh = new FtlStats();
     for (const [key, value] of Object.entries(fresh)) {
       const mine: unknown = Reflect.get(this, key);
       if (mine instanceof Float64Array) mine.fill(0);
       else Reflect.set(this, key, value);
     }
+    this.pending = pending;
+    this.carried = pending;
   }
 }

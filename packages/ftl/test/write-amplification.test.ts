@@ -37,7 +37,7 @@ function measure(
   preconditionByWriting(on.ftl, { capacities: full ? 6 : 4, ranks, random });
   on.ftl.stats.reset();
   preconditionByWriting(on.ftl, { fill: false, capacities, ranks, random });
-  expect(on.ftl.stats.unexplained(0)).toBe(0);
+  expect(on.ftl.stats.unexplained()).toBe(0);
   return on.ftl.stats.writeAmplification;
 }
 
