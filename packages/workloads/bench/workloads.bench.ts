@@ -17,6 +17,9 @@ export interface Benchmark {
   n: number;
   /** Operations per CPU-second that the row must reach. */
   bar?: number;
+  /** Before and after the row, not timed. */
+  setup?(): void;
+  teardown?(): void;
 }
 
 const features: BlockFeatures = { fua: true, volatileCache: false, discard: true, atomicBlocks: 1, keeps: 'nothing' };

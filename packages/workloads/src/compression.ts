@@ -1,5 +1,5 @@
 import { TraceError, TraceErrorCode } from './trace-error.js';
-import { compressFrame, inflateZstd, isZstd } from './zstd.js';
+import { inflateZstd, isZstd } from './zstd.js';
 
 /** How the bytes of a trace are packed. */
 export type Compression = 'none' | 'gzip' | 'zstd';
@@ -27,7 +27,7 @@ export async function* unpacked(
   if (head.length === 0) return;
   if (head[0] === 0x1f && head[1] === 0x8b) {
     found.compression = 'gzip';
-    yield* gunzip(head, chunks, file);
+    yield* gunzip(preceded(head, chunks), file);
   } else if (isZstd(head)) {
     found.compression = 'zstd';
     yield* inflateZstd(preceded(head, chunks), file);
@@ -37,35 +37,13 @@ export async function* unpacked(
   }
 }
 
-/** Packs a stream of bytes. zstd: independent frames of the chunks given, so that memory stays constant. */
-export async function* packed(
-  chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>,
-  compression: Compression,
-): AsyncGenerator<Uint8Array> {
-  if (compression === 'gzip') {
-    yield* through(new CompressionStream('gzip'), chunks, (error) => error);
-  } else if (compression === 'zstd') {
-    for await (const chunk of chunks) yield await compressFrame(chunk);
-  } else {
-    yield* chunks;
-  }
-}
-
 async function* preceded(head: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield head;
   yield* rest;
 }
 
-function gunzip(head: Uint8Array, rest: AsyncGenerator<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
-  return through(new DecompressionStream('gzip'), preceded(head, rest), (error) => damaged(file, error));
-}
-
-/** Feeds a stream of the platform and yields what comes out; `named` makes its own failures readable. */
-async function* through(
-  stream: CompressionStream | DecompressionStream,
-  chunks: AsyncGenerator<Uint8Array>,
-  named: (error: unknown) => unknown,
-): AsyncGenerator<Uint8Array> {
+async function* gunzip(chunks: AsyncGenerator<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
+  const stream = new DecompressionStream('gzip');
   const writer = stream.writable.getWriter();
   let sourceError: unknown;
   const feed = async (): Promise<void> => {
@@ -84,7 +62,7 @@ async function* through(
   try {
     for (;;) {
       const piece = await reader.read().catch((error: unknown) => {
-        throw sourceError ?? named(error);
+        throw sourceError ?? damaged(file, error);
       });
       if (piece.done) break;
       yield piece.value;

@@ -3,6 +3,7 @@ export { BinaryRecord } from './binary-record.js';
 export { ByteSink } from './byte-sink.js';
 export type { Compression } from './compression.js';
 export { ContentCheck, type ContentMismatch } from './content-check.js';
+export { type ConversionReport, type ConvertTraceOptions, convertTrace } from './convert-trace.js';
 export type {
   BinaryFormat,
   BinaryReader,
@@ -37,5 +38,14 @@ export { type AccessPattern, type SyntheticOptions, SyntheticSource } from './sy
 export { syntheticKinds, type WorkloadFactory } from './synthetic-kinds.js';
 export { type OperationTotals, Trace, TraceBuilder, type TraceColumns, TraceSource } from './trace.js';
 export { TraceDecoder, traceName } from './trace-decoder.js';
+export { type ConversionLosses, TraceEncoder, type TraceEncoderOptions } from './trace-encoder.js';
 export { TraceError, TraceErrorCode, type TracePosition } from './trace-error.js';
+export {
+  type OpSummary,
+  type SizeClass,
+  type TraceInfo,
+  TraceSummary,
+  traceInfo,
+  type VolumeSummary,
+} from './trace-info.js';
 export { type TraceCounts, type TraceOptions, TraceParser } from './trace-parser.js';

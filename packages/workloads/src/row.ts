@@ -8,6 +8,8 @@ const POINT = 46;
 const ZERO = 48;
 const NINE = 57;
 const MAX_LENGTH = 0xffffffff;
+const CHUNK_DIGITS = 9;
+const POWERS: readonly number[] = [1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const NUMBER = 'number';
 const WHOLE = 'whole number';
 const DELETE = 127;
@@ -157,16 +159,23 @@ export class Row {
   private digits(field: number, from: number, to: number, what: string, kind: string): number {
     if (from >= to) this.fail(field, `${what} is empty`);
     let value = 0;
-    for (let i = from; i < to; i++) {
-      const digit = this.bytesOfLine[i] - ZERO;
-      if (digit < 0 || digit > 9) {
-        const negative = i === from && this.bytesOfLine[i] === MINUS;
-        this.fail(field, negative ? `${what} is negative` : `${what} is not a ${kind}`);
+    for (let start = from; start < to; start += CHUNK_DIGITS) {
+      // Nine digits fit an integer of 32 bits, which is faster to sum up than a double.
+      const end = Math.min(to, start + CHUNK_DIGITS);
+      let part = 0;
+      for (let i = start; i < end; i++) {
+        const digit = this.bytesOfLine[i] - ZERO;
+        if (digit < 0 || digit > 9) this.notDigits(field, i === from && this.bytesOfLine[i] === MINUS, what, kind);
+        part = (part * 10 + digit) | 0;
       }
-      value = value * 10 + digit;
+      value = start === from ? part : value * POWERS[end - start] + part;
     }
     if (value > Number.MAX_SAFE_INTEGER) this.fail(field, `${what} is too large (the limit is 2^53)`);
     return value;
+  }
+
+  private notDigits(field: number, negative: boolean, what: string, kind: string): never {
+    return this.fail(field, negative ? `${what} is negative` : `${what} is not a ${kind}`);
   }
 
   private pointOf(field: number): number {

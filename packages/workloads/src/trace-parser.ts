@@ -128,12 +128,11 @@ export class TraceParser {
   /** Takes the next piece. The buffer may be reused afterwards. */
   push(chunk: Uint8Array): void {
     if (this.complete) return;
-    let bytes = chunk;
-    if (this.pending.length > 0) {
-      bytes = new Uint8Array(this.pending.length + chunk.length);
-      bytes.set(this.pending);
-      bytes.set(chunk, this.pending.length);
+    if (this.rows !== null) {
+      this.pushText(chunk);
+      return;
     }
+    const bytes = joined(this.pending, chunk);
     if (this.format === null) {
       if (bytes.length < SAMPLE_BYTES) {
         this.pending = bytes === chunk ? bytes.slice() : bytes;
@@ -141,9 +140,27 @@ export class TraceParser {
       }
       this.recognise(bytes, false);
     }
-    const done = this.decode(bytes, false);
-    if (bytes.length - done > MAX_LINE_BYTES && !this.complete && this.rows !== null) this.tooLong();
-    this.pending = bytes.slice(done);
+    const done = this.decode(bytes, 0, false);
+    this.keep(bytes, done);
+  }
+
+  /** Only the line that is cut between two pieces is copied. */
+  private pushText(chunk: Uint8Array): void {
+    let start = 0;
+    if (this.pending.length > 0) {
+      const newline = chunk.indexOf(NEWLINE);
+      const head = joined(this.pending, newline < 0 ? chunk : chunk.subarray(0, newline + 1));
+      const done = this.decode(head, 0, false);
+      this.keep(head, done);
+      if (newline < 0) return;
+      start = newline + 1;
+    }
+    this.keep(chunk, this.decode(chunk, start, false));
+  }
+
+  private keep(bytes: Uint8Array, from: number): void {
+    if (bytes.length - from > MAX_LINE_BYTES && !this.complete && this.rows !== null) this.tooLong();
+    this.pending = bytes.slice(from);
   }
 
   /** Decodes what is left. Throws if the trace held no operation. */
@@ -151,7 +168,7 @@ export class TraceParser {
     const rest = this.pending;
     if (rest.length > 0 && !this.complete) {
       if (this.format === null) this.recognise(rest, true);
-      if (this.format !== null) this.decode(rest, true);
+      if (this.format !== null) this.decode(rest, 0, true);
       this.pending = new Uint8Array(0);
     }
     if (this.operations === 0) throw this.nothing();
@@ -183,16 +200,16 @@ export class TraceParser {
   }
 
   /** Decodes the complete lines or records, and with `whole` a last line without end; returns where the rest starts. */
-  private decode(bytes: Uint8Array, whole: boolean): number {
+  private decode(bytes: Uint8Array, from: number, whole: boolean): number {
     try {
-      return this.rows === null ? this.decodeRecords(bytes, whole) : this.decodeLines(bytes, whole);
+      return this.rows === null ? this.decodeRecords(bytes, whole) : this.decodeLines(bytes, from, whole);
     } catch (error) {
       throw this.operations > 0 || this.evidence !== 'named' ? error : this.doubted(error, bytes);
     }
   }
 
-  private decodeLines(bytes: Uint8Array, whole: boolean): number {
-    let start = 0;
+  private decodeLines(bytes: Uint8Array, from: number, whole: boolean): number {
+    let start = from;
     while (!this.complete) {
       const newline = bytes.indexOf(NEWLINE, start);
       if (newline < 0) break;
@@ -313,6 +330,14 @@ export class TraceParser {
 function actionHint(options: FormatOptions): string {
   const other = options.action === 'D' ? 'Q' : 'D';
   return `Only requests of action ${options.action} were taken; perhaps it recorded action ${other}.`;
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  if (a.length === 0) return b;
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
 }
 
 function limitOf(limit: number | undefined): number {

@@ -1,1 +1,2 @@
-export { openTrace } from './open-trace.js';
+export { type ConvertFileOptions, convertFile } from './convert-file.js';
+export { fileInfo, openTrace } from './open-trace.js';
