@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
-import { build } from 'esbuild';
-import { chromium } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
-import { runInThisEngine, type SmallRun, smallRuns } from './small-runs.js';
-import { root } from './workspace.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { fixtureUrl } from '@flashstack/fixtures';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engineBundle } from './engine-bundle.js';
+import * as here from './small-runs.js';
 
 // The simulation must give the same bytes in a browser as here: no Node built-in, no clock, no platform arithmetic.
 const executable = '/usr/bin/chromium';
@@ -14,39 +14,59 @@ if (missing) {
   process.stderr.write(`\n◐ SKIPPED: ${message}\n\n`);
 }
 
+type There = { readonly subject: typeof here };
+
 describe.skipIf(missing)('in Chromium', () => {
-  test('every scheduler gives the same result as in Node, to the byte', async () => {
-    const bundle = await build({
-      stdin: {
-        contents: `import { runInThisEngine } from './small-runs.ts'; globalThis.runInThisEngine = runInThisEngine;`,
-        resolveDir: `${root}test`,
-        loader: 'ts',
-      },
-      bundle: true,
-      write: false,
-      platform: 'browser',
-      format: 'iife',
-      target: 'es2022',
-      conditions: ['@flashstack/source'],
-    });
-    const browser = await chromium.launch({
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    browser = await chromium.launch({
       executablePath: executable,
       args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync'],
     });
-    try {
-      const page = await browser.newPage();
-      await page.addScriptTag({ content: bundle.outputFiles[0]?.text ?? '' });
-      for (const run of smallRuns) {
-        const there = await page.evaluate(
-          (given) =>
-            (globalThis as unknown as { runInThisEngine(run: SmallRun): Promise<string> }).runInThisEngine(given),
-          run,
-        );
-        expect(there.length).toBeGreaterThan(1000);
-        expect(there, run.name).toBe(await runInThisEngine(run));
-      }
-    } finally {
-      await browser.close();
-    }
+    page = await browser.newPage();
+    await page.addScriptTag({
+      content: `${await engineBundle(`export * from './small-runs.ts';`)}; globalThis.subject = subject;`,
+    });
+  });
+
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  test.each(here.smallRuns.map((run) => [run.name, run] as const))(
+    '%s: the same result to the byte',
+    async (_, run) => {
+      const contents = run.fixture === undefined ? '' : readFileSync(fixtureUrl(run.fixture)).toString('base64');
+      const there = await page.evaluate(
+        ([given, bytes]) => (globalThis as unknown as There).subject.runInThisEngine(given, bytes),
+        [run, contents] as const,
+      );
+      expect(there.length).toBeGreaterThan(1000);
+      // Without the precaution a difference would print two megabytes.
+      expect(there === (await here.runInThisEngine(run, contents)), 'equal texts').toBe(true);
+    },
+  );
+
+  test('a spec as users write it', async () => {
+    const document = {
+      device: { preset: 'mqsim-b8', capacity: '256MiB' },
+      ftl: { victim: { name: 'd-choices', parameters: { d: 4 } } },
+      workload: { kind: 'random', requests: '10k', readShare: 0 },
+      precondition: 'steady',
+      warmup: '10%',
+    };
+    const there = await page.evaluate(
+      (given) => (globalThis as unknown as There).subject.runDocumentInThisEngine(given),
+      document,
+    );
+    expect(there.length).toBeGreaterThan(1000);
+    expect(there === (await here.runDocumentInThisEngine(document)), 'equal texts').toBe(true);
+  });
+
+  test('a saved drive', async () => {
+    const there = await page.evaluate(() => (globalThis as unknown as There).subject.savedInThisEngine());
+    expect(there).toBe(here.savedInThisEngine());
   });
 });
