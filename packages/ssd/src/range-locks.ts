@@ -19,8 +19,9 @@ export class RangeLocks {
   private readonly table: RequestTable;
   /** Newest node per bucket of a level; the buckets of a level are made when it is first used. */
   private readonly newest: (Int32Array | null)[] = LEVEL_SHIFTS.map(() => null);
-  /** Requests listed per level. */
+  /** Requests listed per level, and the number of levels that have been used. */
   private readonly listed: Int32Array = new Int32Array(LEVEL_SHIFTS.length);
+  private levels = 0;
   /** Two nodes per request: its neighbours in the list of each of its regions. */
   private older: Int32Array = new Int32Array(0);
   private newer: Int32Array = new Int32Array(0);
@@ -95,7 +96,7 @@ export class RangeLocks {
     const first = table.lpn[h];
     const last = first + table.slots[h] - 1;
     let latest = NONE;
-    for (let level = 0; level < listed.length; level++) {
+    for (let level = 0; level < this.levels; level++) {
       if (listed[level] === 0) continue;
       const heads = this.newest[level] as Int32Array;
       const shift = LEVEL_SHIFTS[level];
@@ -137,6 +138,7 @@ export class RangeLocks {
   private addLevel(level: number): Int32Array {
     const heads = new Int32Array(BUCKETS).fill(NONE);
     this.newest[level] = heads;
+    this.levels = Math.max(this.levels, level + 1);
     return heads;
   }
 
