@@ -22,7 +22,7 @@ export interface Drawing {
   readonly heights: readonly [wide: number, narrow: number];
   readonly sketch: (size: Size) => Sketch;
   /** The horizontal axis is simulated time from the left to the right margin (px): it shares a cursor with the others. */
-  readonly time?: { readonly left: number; readonly right: number };
+  readonly time?: (size: Size) => { readonly left: number; readonly right: number };
 }
 
 /** A figure of a report: its title is the finding, its caption the question and how to read it. */

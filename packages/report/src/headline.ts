@@ -24,7 +24,7 @@ function throughput(view: RunView): string {
   if (kind === null || series === null) return '';
   const name = kind === 'write' ? 'Write' : 'Read';
   const gc = view.gcStartNs;
-  const end = view.elapsedNs;
+  const end = view.spanNs;
   if (gc !== null && gc > end * 0.05 && gc < end * 0.95) {
     const windows = ratePerSecond(series, end);
     const before = meanBetween(windows, 0, gc);

@@ -1,4 +1,6 @@
 export { type FigureFile, figureFiles } from './figure-files.js';
 export { renderReport } from './render.js';
 export type { ReportOptions } from './run-report.js';
+export { type Interval, type RecorderOptions, TimelineRecorder } from './timeline/recorder.js';
+export { traceEvents } from './timeline/trace-events.js';
 export { dark, light, type Theme, type Token } from './tokens.js';

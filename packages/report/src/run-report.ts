@@ -167,7 +167,8 @@ function identity(view: RunView): string {
     preconditioned === 'none'
       ? 'new drive'
       : `${spec.precondition === 'fill' ? 'filled' : 'steady state'}, ${preconditioned}`,
-    `${duration(view.elapsedNs)} simulated${cpu === undefined ? '' : ` in ${significant(cpu)} s of CPU`}`,
+    `${duration(view.spanNs)} simulated${cpu === undefined ? '' : ` in ${significant(cpu)} s of CPU`}`,
+    view.warmupNs > 0 ? `warm-up of ${duration(view.warmupNs)} left out` : '',
     `seed ${seed}`,
   ];
   return parts.filter((part) => part !== '').join(' · ');

@@ -1,4 +1,4 @@
-import type { ExperimentResult } from '@flashstack/experiment';
+import type { DistributionRecord, ExperimentResult, HeatmapRecord } from '@flashstack/experiment';
 import { Histogram, type TimeSeriesRecord } from '@flashstack/sim';
 import { type HostKind, hostKinds, phaseNames } from '@flashstack/ssd';
 import { causeSwatches, type Token } from './tokens.js';
@@ -29,40 +29,31 @@ export interface Part {
   readonly value: number;
 }
 
-/** Shares of busy time by row and window of simulated time, row by row, 0 … 1000. */
-export interface Heatmap {
-  readonly widthNs: number;
-  readonly columns: number;
-  readonly rows: readonly string[];
-  readonly permille: readonly number[];
-}
-
-/** How often values occur, in bins of equal width from `from` on. */
-export interface Distribution {
-  readonly unit: string;
-  readonly from: number;
-  readonly binWidth: number;
-  readonly counts: readonly number[];
-}
-
-/** Parts of a result that older ones lack. */
-interface Extras {
-  readonly heatmaps?: Readonly<Record<string, Heatmap>>;
-  readonly distributions?: Readonly<Record<string, Distribution>>;
-}
+/** Parts of a result that those of earlier versions lack. */
+type LaterParts = Partial<Pick<ExperimentResult, 'heatmaps' | 'distributions' | 'warmup'>>;
 
 /** One result, and what reports read from it. */
 export class RunView {
   readonly result: ExperimentResult;
   /** Kinds of request that occurred. */
   readonly kinds: readonly HostKind[];
-  /** Simulated time of the run, ns. */
+  /** Simulated time that metrics cover, ns. */
   readonly elapsedNs: number;
+  /** Simulated time that was left out of the metrics at the start, ns. Series and heat maps cover it. */
+  readonly warmupNs: number;
+  private readonly later: LaterParts;
 
   constructor(result: ExperimentResult) {
     this.result = result;
     this.kinds = hostKinds.filter((kind) => this.metric(`host.${kind}.requests`, 0) > 0);
     this.elapsedNs = this.metric('host.elapsedNs', this.metric('sim.elapsedNs', 0));
+    this.later = result;
+    this.warmupNs = this.later.warmup?.untilNs ?? 0;
+  }
+
+  /** Simulated time of the whole run, ns. */
+  get spanNs(): number {
+    return this.warmupNs + this.elapsedNs;
   }
 
   /** A metric, or what stands for it where the result lacks it (NaN unless told otherwise). */
@@ -78,14 +69,14 @@ export class RunView {
   }
 
   /** A heat map with cells, or null. */
-  heatmap(name: string): Heatmap | null {
-    const map = (this.result as Extras).heatmaps?.[name];
+  heatmap(name: string): HeatmapRecord | null {
+    const map = this.later.heatmaps?.[name];
     return map === undefined || map.columns === 0 || map.rows.length === 0 ? null : map;
   }
 
   /** A distribution of at least one value, or null. */
-  distribution(name: string): Distribution | null {
-    const distribution = (this.result as Extras).distributions?.[name];
+  distribution(name: string): DistributionRecord | null {
+    const distribution = this.later.distributions?.[name];
     return distribution === undefined || !distribution.counts.some((value) => value > 0) ? null : distribution;
   }
 

@@ -1,3 +1,4 @@
+import type { DistributionRecord, HeatmapRecord } from '@flashstack/experiment';
 import * as Plot from '@observablehq/plot';
 import { type Drawing, type Figure, missingFigure } from '../figure.js';
 import { html, type Markup, trusted } from '../markup.js';
@@ -5,7 +6,7 @@ import { count, duration, percent, significant } from '../numbers.js';
 import { roundSteps, timeTicks } from '../plot/axes.js';
 import { axisTitle, axisX, type Box, boxes, frame, heat, type Margins, note, reference } from '../plot/marks.js';
 import { color, magnitudes, type Token } from '../tokens.js';
-import type { Distribution, Heatmap, RunView } from '../view.js';
+import type { RunView } from '../view.js';
 import { type Row, rowsDrawing } from './rows.js';
 
 /** Cells of a heat map, in the wide and in the narrow form: more would not be seen, and cost bytes. */
@@ -22,7 +23,7 @@ export function dieHeatFigure(view: RunView): Figure {
       : '';
     return missingFigure('die-activity', 8, title, `${known}their activity over time was not recorded.`);
   }
-  const means = rowMeans(map, view.elapsedNs);
+  const means = rowMeans(map, view.spanNs);
   return {
     id: 'die-activity',
     title: evennessTitle('Dies', map.rows, means),
@@ -48,7 +49,7 @@ function evennessTitle(what: string, names: readonly string[], means: readonly n
 }
 
 /** Mean of each row over the run. The last window may be longer than what is left of the run. */
-export function rowMeans(map: Heatmap, elapsedNs: number): number[] {
+export function rowMeans(map: HeatmapRecord, elapsedNs: number): number[] {
   const { columns, widthNs, permille } = map;
   return map.rows.map((_, row) => {
     let busy = 0;
@@ -63,7 +64,7 @@ export function rowMeans(map: Heatmap, elapsedNs: number): number[] {
   });
 }
 
-function heatDrawing(map: Heatmap): Drawing {
+function heatDrawing(map: HeatmapRecord): Drawing {
   const margins: Margins = { top: 18, right: 8, bottom: 24, left: 56 };
   const rows = map.rows.length;
   const tall = Math.max(120, Math.min(320, rows * 11));
@@ -71,7 +72,7 @@ function heatDrawing(map: Heatmap): Drawing {
   const channels = channelGroups(map.rows);
   return {
     heights: [tall + 42, Math.min(tall, 260) + 42],
-    time: { left: margins.left, right: margins.right },
+    time: () => margins,
     sketch: (size) => ({
       marginTop: margins.top,
       marginRight: margins.right,
@@ -122,7 +123,7 @@ function channelGroups(names: readonly string[]): Group[] {
 }
 
 /** Cells as shares, neighbouring columns joined by their mean so that at most so many cells remain. */
-export function reduced(map: Heatmap, most: number): number[][] {
+export function reduced(map: HeatmapRecord, most: number): number[][] {
   const rows = map.rows.length;
   const by = Math.max(1, Math.ceil((rows * map.columns) / most));
   return map.rows.map((_, row) => {
@@ -154,7 +155,7 @@ export function channelsFigure(view: RunView): Figure {
       : '';
     return missingFigure('channels', 4, title, `${known}single channels were not recorded.`);
   }
-  const means = rowMeans(map, view.elapsedNs);
+  const means = rowMeans(map, view.spanNs);
   const most = Math.max(...means);
   const rows = means.map(
     (share, i): Row => ({
@@ -180,7 +181,7 @@ export function channelsFigure(view: RunView): Figure {
 const BINS = 64;
 
 /** Joins bins so that at most so many remain. */
-export function joinedBins(distribution: Distribution, most: number): Distribution {
+export function joinedBins(distribution: DistributionRecord, most: number): DistributionRecord {
   const by = Math.max(1, Math.ceil(distribution.counts.length / most));
   if (by === 1) return distribution;
   const counts: number[] = [];
@@ -199,7 +200,7 @@ interface Facts {
 }
 
 /** Number and mean (by the middle of bins) of a distribution, and its lowest and highest bin that holds anything. */
-export function factsOf({ from, binWidth, counts }: Distribution): Facts {
+export function factsOf({ from, binWidth, counts }: DistributionRecord): Facts {
   let total = 0;
   let sum = 0;
   let low = Number.NaN;
@@ -228,10 +229,10 @@ export function victimsFigure(view: RunView): Figure {
   }
   const blocks = view.distribution('ftl.blockValid');
   const facts = factsOf(victims);
-  const { geometry } = view.result.spec.device.nand;
-  const slots = (geometry.pagesPerBlock * geometry.pageBytes) / geometry.slotBytes;
-  const layers: Layer[] = [{ distribution: victims, token: 'gc' }];
-  if (blocks !== null) layers.unshift({ distribution: blocks, token: 'h3' });
+  // The last bin holds blocks that are wholly valid.
+  const slots = victims.from + (victims.counts.length - 1) * victims.binWidth;
+  const layers: Layer[] = [{ distribution: wholeInLast(victims), token: 'gc' }];
+  if (blocks !== null) layers.unshift({ distribution: wholeInLast(blocks), token: 'h3' });
   return {
     id: 'victims',
     title: `GC victims are still ${percent(facts.mean / slots)} valid`,
@@ -250,6 +251,13 @@ export function victimsFigure(view: RunView): Figure {
     ],
     table: binTable(victims, 'valid slots', 'victims'),
   };
+}
+
+/** Wholly valid blocks, which have a bin of their own, drawn with those that are nearly so. */
+function wholeInLast(distribution: DistributionRecord): DistributionRecord {
+  const counts = distribution.counts.slice(0, -1);
+  counts[counts.length - 1] += distribution.counts[counts.length];
+  return { ...distribution, counts };
 }
 
 /** Is wear even? */
@@ -284,7 +292,7 @@ export function wearFigure(view: RunView): Figure {
 }
 
 interface Layer {
-  readonly distribution: Distribution;
+  readonly distribution: DistributionRecord;
   readonly token: Token;
 }
 
@@ -340,7 +348,7 @@ function inside(at: number, [low, high]: readonly [number, number]): boolean {
 }
 
 function barBoxes(
-  bins: Distribution,
+  bins: DistributionRecord,
   shares: readonly number[],
   token: Token,
   domain: readonly [number, number],
@@ -354,7 +362,7 @@ function barBoxes(
   });
 }
 
-function binTable(distribution: Distribution, unit: string, what: string): NonNullable<Figure['table']> {
+function binTable(distribution: DistributionRecord, unit: string, what: string): NonNullable<Figure['table']> {
   const bins = joinedBins(distribution, 16);
   const rows = bins.counts.flatMap((value, at) => {
     const from = bins.from + at * bins.binWidth;

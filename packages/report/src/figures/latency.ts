@@ -1,8 +1,19 @@
 import type { Histogram } from '@flashstack/sim';
-import { type Figure, missingFigure, type Table } from '../figure.js';
+import { type Drawing, type Figure, missingFigure, type Table } from '../figure.js';
 import { count, duration, latencyUnit, percent, significant } from '../numbers.js';
 import { decades, decadeTicks, ninesTicks } from '../plot/axes.js';
-import { axisTitle, axisX, endLabels, frame, type Line, lines, type Margins, type Scale } from '../plot/marks.js';
+import {
+  axisTitle,
+  axisX,
+  endLabels,
+  frame,
+  type Line,
+  labelRoom,
+  lines,
+  type Margins,
+  type Scale,
+  shortened,
+} from '../plot/marks.js';
 import { phaseSwatches, type Swatch } from '../tokens.js';
 import { kindStyles, type Part, percentiles, type RunView } from '../view.js';
 import { tickDuration } from './over-time.js';
@@ -21,59 +32,69 @@ export interface LatencyCurve {
 }
 
 /** Latency over percentile, in nines: each step to the right is ten times rarer. */
-export function percentileDrawing(curves: readonly LatencyCurve[], title: string): Figure['content'] {
+export function percentileDrawing(curves: readonly LatencyCurve[], title: string): Drawing {
   const ends = curves.map((curve) => Math.log10(curve.latencies.count / LEAST_BEYOND));
   const end = Math.max(...ends);
-  const margins: Margins = { top: 28, right: 84, bottom: 38, left: 56 };
   const drawn = curves.map((curve, i) => ({ curve, points: curvePoints(curve.latencies, ends[i]) }));
   const domain = decades(drawn.flatMap(({ points }) => points.map(([, y]) => y)));
   const scale: Scale = { type: 'log', domain };
   const marked = percentiles.map((percentile) => -Math.log10(percentile.beyond));
   return {
     heights: [300, 270],
-    sketch: (size) => ({
-      marginTop: margins.top,
-      marginRight: margins.right,
-      marginBottom: margins.bottom,
-      marginLeft: margins.left,
-      x: { domain: [0, end], axis: null },
-      y: { type: 'log', domain: [...domain], axis: null },
-      marks: [
-        ...axisX(ninesTicks(end, size.narrow), size, 1).slice(0, 1),
-        ...frame(ninesTicks(end, size.narrow), { at: decadeTicks(domain[0], domain[1], 6), label: tickDuration }, size),
-        axisTitle(title, margins),
-        axisTitle('percentile of requests', margins, 'right'),
-        ...lines(drawn.map(({ curve, points }) => ({ points, ...curve.style }))),
-        ...drawn.flatMap(({ curve }, i) =>
-          lines(
-            marked
-              .filter((x) => x <= ends[i])
-              .map((x): Line => {
-                const y = at(curve.latencies, x);
-                // A line of no length with round ends is a dot.
-                return {
-                  points: [
-                    [x, y],
-                    [x, y],
-                  ],
-                  token: curve.style.token,
-                  width: 7,
-                };
-              }),
+    sketch: (size) => {
+      const right = labelRoom(
+        curves.map((curve) => curve.name),
+        size,
+      );
+      const margins: Margins = { top: 28, right, bottom: 38, left: 56 };
+      return {
+        marginTop: margins.top,
+        marginRight: margins.right,
+        marginBottom: margins.bottom,
+        marginLeft: margins.left,
+        x: { domain: [0, end], axis: null },
+        y: { type: 'log', domain: [...domain], axis: null },
+        marks: [
+          ...axisX(ninesTicks(end, size.narrow), size, 1).slice(0, 1),
+          ...frame(
+            ninesTicks(end, size.narrow),
+            { at: decadeTicks(domain[0], domain[1], 6), label: tickDuration },
+            size,
           ),
-        ),
-        ...endLabels(
-          drawn.map(({ curve, points }) => ({
-            value: points[points.length - 1][1],
-            text: curve.name,
-            token: curve.style.token,
-          })),
-          scale,
-          margins,
-          size,
-        ),
-      ],
-    }),
+          axisTitle(title, margins),
+          axisTitle('percentile of requests', margins, 'right'),
+          ...lines(drawn.map(({ curve, points }) => ({ points, ...curve.style }))),
+          ...drawn.flatMap(({ curve }, i) =>
+            lines(
+              marked
+                .filter((x) => x <= ends[i])
+                .map((x): Line => {
+                  const y = at(curve.latencies, x);
+                  // A line of no length with round ends is a dot.
+                  return {
+                    points: [
+                      [x, y],
+                      [x, y],
+                    ],
+                    token: curve.style.token,
+                    width: 7,
+                  };
+                }),
+            ),
+          ),
+          ...endLabels(
+            drawn.map(({ curve, points }) => ({
+              value: points[points.length - 1][1],
+              text: shortened(curve.name, size),
+              token: curve.style.token,
+            })),
+            scale,
+            margins,
+            size,
+          ),
+        ],
+      };
+    },
   };
 }
 
@@ -195,7 +216,8 @@ export function phaseSegments(bar: PhaseBar): (Segment & { readonly name: string
   return segments;
 }
 
-function phaseSwatch(name: string): Swatch {
+/** How a phase is drawn. */
+export function phaseSwatch(name: string): Swatch {
   return phaseSwatches[name] ?? { token: 'skip', label: name, hatched: false };
 }
 

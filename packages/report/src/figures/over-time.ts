@@ -36,8 +36,8 @@ interface TimePlot {
 /** End of the time axis: of the run, or of the planned run if it was interrupted and its length can be told. */
 function endOf(view: RunView): number {
   const { partial } = view.result;
-  if (partial === null || partial.of <= 0 || partial.requests <= 0) return view.elapsedNs;
-  return Math.min(view.elapsedNs * (partial.of / partial.requests), view.elapsedNs * 4);
+  if (partial === null || partial.of <= 0 || partial.requests <= 0) return view.spanNs;
+  return Math.min(view.spanNs * (partial.of / partial.requests), view.spanNs * 4);
 }
 
 function timeDrawing(view: RunView, plot: TimePlot): Figure['content'] {
@@ -46,7 +46,7 @@ function timeDrawing(view: RunView, plot: TimePlot): Figure['content'] {
   const gc = view.gcStartNs;
   return {
     heights: plot.heights,
-    time: { left: margins.left, right: margins.right },
+    time: () => margins,
     sketch: (size) => ({
       marginTop: margins.top,
       marginRight: margins.right,
@@ -55,10 +55,11 @@ function timeDrawing(view: RunView, plot: TimePlot): Figure['content'] {
       x: { domain: [0, end], axis: null },
       y: { domain: [...plot.scale.domain], type: plot.scale.type, axis: null, clamp: true },
       marks: [
-        gc === null ? null : span(gc, view.elapsedNs, 'gc'),
+        gc === null ? null : span(gc, view.spanNs, 'gc'),
         ...frame(timeTicks(end, size.narrow ? 3 : 6), { at: plot.ticks, label: plot.tickLabel }, size),
         axisTitle(plot.unit, margins),
         ...(gc === null || gc < end * 0.005 ? [] : [reference('x', gc)]),
+        ...(view.warmupNs > 0 ? [reference('x', view.warmupNs)] : []),
         ...lines(plot.lines),
         ...(plot.extra?.(size) ?? []),
         ...(view.result.partial === null ? [] : interruption(view, plot.scale, end)),
@@ -69,11 +70,8 @@ function timeDrawing(view: RunView, plot: TimePlot): Figure['content'] {
 }
 
 function interruption(view: RunView, scale: Scale, end: number): Mark[] {
-  const anchor = view.elapsedNs > end * 0.6 ? 'end' : 'start';
-  return [
-    reference('x', view.elapsedNs),
-    note('interrupted', { x: view.elapsedNs, y: scale.domain[1], anchor, dy: 20 }),
-  ];
+  const anchor = view.spanNs > end * 0.6 ? 'end' : 'start';
+  return [reference('x', view.spanNs), note('interrupted', { x: view.spanNs, y: scale.domain[1], anchor, dy: 20 })];
 }
 
 function gcNote(view: RunView, scale: Scale): Mark[] {
@@ -94,7 +92,7 @@ export function throughputFigure(view: RunView): Figure {
   const kinds = view.kinds.filter((kind) => kind === 'read' || kind === 'write');
   const rates = kinds.flatMap((kind) => {
     const series = view.series(`host.${kind}.bytes`);
-    return series === null ? [] : [{ kind, windows: ratePerSecond(series, view.elapsedNs) }];
+    return series === null ? [] : [{ kind, windows: ratePerSecond(series, view.spanNs) }];
   });
   if (rates.length === 0) {
     return missingFigure('throughput', 6, 'Throughput over time', 'Nothing was read or written, so there is no rate.');
@@ -127,14 +125,15 @@ export function throughputFigure(view: RunView): Figure {
 }
 
 function shading(view: RunView): string {
-  return view.gcStartNs === null ? '' : ' Shaded: since GC began.';
+  const gc = view.gcStartNs === null ? '' : ' Shaded: since GC began.';
+  return view.warmupNs > 0 ? `${gc} Dashed: the end of the warm-up, from which on metrics count.` : gc;
 }
 
 function throughputTitle(view: RunView, rates: readonly { kind: string; windows: Windows }[]): string {
   const main = rates.find((rate) => rate.kind === 'write') ?? rates[0];
   const name = main.kind === 'write' ? 'Write throughput' : 'Read throughput';
   const gc = view.gcStartNs;
-  const end = view.elapsedNs;
+  const end = view.spanNs;
   if (gc !== null && gc > end * 0.05 && gc < end * 0.95) {
     const before = meanBetween(main.windows, 0, gc);
     const after = meanBetween(main.windows, gc, end);
@@ -194,7 +193,7 @@ export function latencyOverTimeFigure(view: RunView): Figure {
     span: 6,
     content: timeDrawing(view, {
       lines: shown.map((line) => ({
-        points: pointsOf(line.windows, true),
+        points: pointsOf(line.windows, false),
         token,
         width: line.width,
         ...(line.dash === undefined ? {} : { dash: line.dash }),

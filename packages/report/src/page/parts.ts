@@ -42,8 +42,9 @@ export function figureHtml(figure: Figure, canvas: Canvas): Markup {
 function drawingHtml(drawing: Drawing, size: Size, canvas: Canvas): Markup {
   const svg = trusted(canvas.draw(drawing.sketch(size), size));
   if (drawing.time === undefined) return svg;
-  const left = (drawing.time.left / size.width) * 100;
-  const width = 100 - left - (drawing.time.right / size.width) * 100;
+  const margins = drawing.time(size);
+  const left = (margins.left / size.width) * 100;
+  const width = 100 - left - (margins.right / size.width) * 100;
   return html`<div class="at" style="--l:${left.toFixed(2)}%;--w:${width.toFixed(2)}%">${svg}<i class="cursor"></i></div>`;
 }
 

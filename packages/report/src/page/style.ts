@@ -49,6 +49,7 @@ nav.toc a:hover{color:var(--ink)}
 .kpi .v small{font-size:14px;font-weight:500;letter-spacing:0;color:var(--muted);margin-left:4px}
 .g{display:grid;grid-template-columns:minmax(0,1fr);gap:30px 34px;margin-top:12px}
 figure,.panel{margin:0;padding-top:10px;border-top:1px solid var(--rule);min-width:0}
+.panel+.panel{margin-top:26px}.g>.panel+.panel{margin-top:0}
 .fig{container-type:inline-size;position:relative}
 .fig svg{display:block;width:100%;height:auto;overflow:visible;font-size:11.5px}
 .fig .wide{display:none;max-width:1180px}.fig .slim{max-width:460px}

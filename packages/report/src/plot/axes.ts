@@ -18,7 +18,8 @@ export function roundSteps(from: number, most: number, wanted: number): number[]
   if (!(span > 0)) return [from];
   const rough = span / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) ?? 10 * power;
+  const step =
+    [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough * 0.8) ?? 10 * power;
   const first = Math.ceil(from / step - 1e-9);
   const steps: number[] = [];
   for (let at = first; at * step <= most * (1 + 1e-9); at++) steps.push(Number((at * step).toPrecision(12)));

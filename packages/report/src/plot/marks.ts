@@ -122,6 +122,21 @@ export interface EndLabel {
   readonly token?: Token;
 }
 
+/** Longest names beside a plot, in letters. */
+const LETTERS = [20, 13] as const;
+const LETTER_PX = 7;
+
+/** A name that fits beside a plot. */
+export function shortened(name: string, size: Size): string {
+  const most = LETTERS[size.narrow ? 1 : 0];
+  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+}
+
+/** Space to the right of a plot for the names of its lines, px. */
+export function labelRoom(names: readonly string[], size: Size): number {
+  return 26 + LETTER_PX * Math.max(6, ...names.map((name) => shortened(name, size).length));
+}
+
 /** Names to the right of the plot at the height of their values, moved apart where they would overlap. */
 export function endLabels(labels: readonly EndLabel[], scale: Scale, margins: Margins, size: Size): Mark[] {
   const inner = size.height - margins.top - margins.bottom;
