@@ -1,4 +1,4 @@
-export type { Analysis, BoundShare, GcSummary, ProgramShare } from './analysis.js';
+export type { Analysis, Bottleneck, BoundShare, GcSummary, ProgramShare, Resource } from './analysis.js';
 export type { HeatmapRecord } from './busy-map.js';
 export { canonicalJson } from './canonical-json.js';
 export type { DistributionRecord } from './distributions.js';

@@ -58,6 +58,8 @@ export interface ExperimentEnvironment {
   readonly cancelled?: () => boolean;
   /** Requests per slice. Default 1,000. */
   readonly sliceRequests?: number;
+  /** Given the drive just before the first request, to attach traces and probes of its flash (`ssd.probe` is taken). */
+  readonly observe?: (ssd: Ssd) => void;
 }
 
 /** A spec with its hash. */
@@ -104,6 +106,7 @@ export async function runExperiment(
 
   const registry = new StatsRegistry();
   const sampler = new DriveSampler(ssd);
+  environment.observe?.(ssd);
   sampler.register(registry);
   replay.stats.register(registry.layer('host'));
   ssd.registerStats(registry);
@@ -144,7 +147,7 @@ export async function runExperiment(
     },
     heatmaps: sampler.heatmaps(),
     distributions: distributionsOf(ssd),
-    analysis: analyse(metrics, config, sampler, stopped),
+    analysis: analyse(metrics, config, sampler.observation(), stopped),
   };
   if (clock === undefined) return result;
   const cpuSeconds = clock.cpuSeconds() - runFrom;

@@ -1,6 +1,8 @@
 import { MoveReason } from '@flashstack/ftl';
+import { NandClass } from '@flashstack/nand-device';
 import { type StatsRegistry, TimeSeries } from '@flashstack/sim';
 import type { Ssd, SsdProbe } from '@flashstack/ssd';
+import type { GcObservation } from './analysis.js';
 import { BusyMap, type HeatmapRecord } from './busy-map.js';
 
 /** Requests between two samples of the FTL. */
@@ -15,8 +17,11 @@ export class DriveSampler implements SsdProbe {
   gcStartNs = -1;
   /** Share of blocks that were free then. */
   gcStartFreeShare = 0;
-  /** Least share of free blocks that was sampled. */
+  /** Free blocks of the domain concerned then. */
+  gcStartFreeBlocks = 0;
+  /** Least share of free blocks that was sampled, and fewest free blocks of a domain. */
   leastFreeShare = 1;
+  leastFreeBlocks: number = Number.MAX_SAFE_INTEGER;
   private readonly ssd: Ssd;
   private readonly startNs: number;
   private readonly freeShare: TimeSeries = new TimeSeries(1_000_000, 600);
@@ -39,6 +44,7 @@ export class DriveSampler implements SsdProbe {
     );
     this.channels = new BusyMap(Array.from(channelBusyNs, (_, channel) => `c${channel}`));
     this.leastFreeShare = this.freeNow();
+    this.leastFreeBlocks = this.fewestNow();
     ssd.probe = this;
     this.watchFirstVictim();
   }
@@ -79,6 +85,27 @@ export class DriveSampler implements SsdProbe {
     this.ssd.flash.ftl.probe = null;
   }
 
+  /** What the analysis needs of garbage collection. */
+  observation(): GcObservation {
+    const { ftl, scheduler } = this.ssd.flash;
+    const { reads, programs, erases } = scheduler.counts;
+    const { gcStartNs, gcStartFreeShare, gcStartFreeBlocks, leastFreeShare, leastFreeBlocks } = this;
+    return {
+      gcStartNs,
+      gcStartFreeShare,
+      gcStartFreeBlocks,
+      leastFreeShare,
+      leastFreeBlocks,
+      threshold: ftl.options.gcLow,
+      domainBlocks: ftl.table.blocksPerDomain,
+      work: {
+        reads: reads[NandClass.gcRead],
+        programs: programs[NandClass.gcWrite],
+        erases: erases[NandClass.gcErase],
+      },
+    };
+  }
+
   /** `nand.busy` with a row for each die and `channel.busy` with one for each channel. */
   heatmaps(): Readonly<Record<string, HeatmapRecord>> {
     return { 'nand.busy': this.dies.toRecord(), 'channel.busy': this.channels.toRecord() };
@@ -97,6 +124,7 @@ export class DriveSampler implements SsdProbe {
     const time = this.ssd.simulator.now - this.startNs;
     const free = this.freeNow();
     if (free < this.leastFreeShare) this.leastFreeShare = free;
+    this.leastFreeBlocks = Math.min(this.leastFreeBlocks, this.fewestNow());
     this.freeShare.add(time, free);
     this.hostSlots.add(time, stats.host - this.lastHost);
     this.programmedSlots.add(time, stats.programmed - this.lastProgrammed);
@@ -109,6 +137,12 @@ export class DriveSampler implements SsdProbe {
     let free = 0;
     for (const count of table.freeCount) free += count;
     return free / table.blocks;
+  }
+
+  private fewestNow(): number {
+    let fewest = Number.MAX_SAFE_INTEGER;
+    for (const count of this.ssd.flash.ftl.table.freeCount) fewest = Math.min(fewest, count);
+    return fewest;
   }
 
   private watchFirstVictim(): void {
@@ -126,10 +160,12 @@ export class DriveSampler implements SsdProbe {
       parked: nothing,
       resumed: nothing,
       lost: nothing,
-      victim: (_block, _valid, reason) => {
+      victim: (block, _valid, reason) => {
         if (reason !== MoveReason.gc) return;
         this.gcStartNs = this.ssd.simulator.now - this.startNs;
         this.gcStartFreeShare = this.freeNow();
+        const { table } = this.ssd.flash.ftl;
+        this.gcStartFreeBlocks = table.freeCount[table.domainOf(block)];
         ftl.probe = null;
       },
     };

@@ -3,7 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { analyse } from '../src/analysis.js';
 
 const config = resolvePreset('generic-tlc-nvme');
-const calm = { gcStartNs: -1, gcStartFreeShare: 0, leastFreeShare: 0.4 };
+const calm = {
+  gcStartNs: -1,
+  gcStartFreeShare: 0,
+  gcStartFreeBlocks: 0,
+  leastFreeShare: 0.4,
+  leastFreeBlocks: 40,
+  threshold: 2,
+  domainBlocks: 100,
+  work: { reads: 0, programs: 0, erases: 0 },
+};
 
 /** Metrics of a drive of which little was asked, with some changed. */
 function metrics(changes: Record<string, number> = {}): Record<string, number> {
@@ -15,11 +24,13 @@ function metrics(changes: Record<string, number> = {}): Record<string, number> {
     'link.write.busyFraction': 0.1,
     'firmware.busyFraction': 0.1,
     'channel.busyFraction.mean': 0.1,
+    'channel.busyFraction.max': 0.15,
     'nand.busyFraction.mean': 0.1,
+    'nand.busyFraction.max': 0.15,
+    'host.elapsedNs': 1e8,
     'nand.programs': 1000,
     'nand.reads': 10,
     'nand.erases': 1,
-    'ssd.write.requests': 1000,
     'ssd.write.slowest.phaseNs.gc': 0,
     'ssd.write.slowest.phaseNs.die': 1000,
     'ftl.hostSlots': 1000,
@@ -35,6 +46,12 @@ function metrics(changes: Record<string, number> = {}): Record<string, number> {
   for (const kind of ['read', 'write', 'discard', 'flush']) {
     base[`host.${kind}.requests`] = kind === 'write' ? 1000 : 0;
     base[`host.${kind}.latencyNs.mean`] = 100_000;
+    base[`host.${kind}.iops`] = kind === 'write' ? 10_000 : 0;
+    base[`host.${kind}.bytesPerSecond`] = kind === 'write' ? 40_960_000 : 0;
+    base[`ssd.${kind}.requests`] = kind === 'write' ? 1000 : 0;
+    base[`ssd.${kind}.latencyNs.mean`] = 100_000;
+    base[`ssd.${kind}.phaseNs.buffer`] = 10_000;
+    base[`ssd.${kind}.phaseNs.gc`] = 10_000;
   }
   return { ...base, ...changes };
 }
@@ -88,6 +105,58 @@ describe('the headline, first rule that applies', () => {
     const idle = { 'nand.busyFraction.mean': 1e-6, 'channel.busyFraction.mean': 0, 'firmware.busyFraction': 0 };
     expect(headline({ ...idle, 'link.read.busyFraction': 0, 'link.write.busyFraction': 0 })).toContain(
       'flash programs, reached less than 0.1 %.',
+    );
+  });
+});
+
+describe('rules in numbers', () => {
+  const cause = (changes: Record<string, number>, observed = calm): string =>
+    analyse(metrics(changes), config, observed, false).bottleneck;
+
+  test('dies that mostly collect garbage are garbage collection', () => {
+    const observed = { ...calm, gcStartNs: 5, work: { reads: 500, programs: 600, erases: 1 } };
+    expect(cause({ 'nand.busyFraction.mean': 0.9 })).toBe('die');
+    expect(cause({ 'nand.busyFraction.mean': 0.9 }, observed)).toBe('gc');
+    expect(cause({ 'nand.busyFraction.mean': 0.8 }, observed)).not.toBe('gc');
+  });
+
+  test('one die or channel can limit by itself', () => {
+    expect(cause({ 'nand.busyFraction.max': 0.96 })).toBe('die');
+    expect(headline({ 'nand.busyFraction.max': 0.96 })).toContain(
+      'Limited by one die, busy 96 %, while dies are busy 10 %',
+    );
+    expect(cause({ 'channel.busyFraction.max': 0.97 })).toBe('channel');
+  });
+
+  test('waits that are most of the time', () => {
+    expect(cause({ 'ssd.write.phaseNs.buffer': 60_000 })).toBe('buffer');
+    expect(cause({ 'ssd.write.phaseNs.gc': 60_000 })).toBe('gc');
+    expect(cause({ 'host.flush.requests': 3000 })).toBe('flush');
+    expect(cause({})).toBe('host');
+    expect(cause({ 'nand.busyFraction.mean': 0.6 })).toBe('none');
+  });
+
+  test('the bound is what was measured over the share of the resource', () => {
+    const { bounds, measured, boundSentence } = analyse(
+      metrics({ 'nand.busyFraction.mean': 0.8 }),
+      config,
+      calm,
+      false,
+    );
+    expect(measured).toEqual({ bytesPerSecond: 40_960_000, requestsPerSecond: 10_000 });
+    expect(bounds[0]).toMatchObject({ boundBytesPerSecond: 51_200_000, boundRequestsPerSecond: 12_500 });
+    expect(boundSentence).toBe(
+      'Measured 41.0 MB/s (10000 requests/s); for this work flash programs would allow 51.2 MB/s (12500 requests/s).',
+    );
+  });
+
+  test('why garbage collection ran, or did not', () => {
+    expect(analyse(metrics(), config, calm, false).gcSentence).toBe(
+      'No garbage collection ran: it begins at 2 free blocks of a domain, and the least was 40 free blocks of 100.',
+    );
+    const ran = { ...calm, gcStartNs: 21.4e9, gcStartFreeShare: 0.024, gcStartFreeBlocks: 1 };
+    expect(analyse(metrics({ 'ftl.gc.erases': 7 }), config, ran, false).gcSentence).toBe(
+      'GC ran from 21.4 s, when a domain was down to 1 free block of 100 and 2.4 % of all were free; 7 erases.',
     );
   });
 });

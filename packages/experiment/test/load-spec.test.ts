@@ -130,7 +130,11 @@ describe('what is wrong, and where', () => {
   });
 
   test.each([
-    ['a wrong type', `${smallest}seed: many\n`, /^spec.yaml:3:7: seed is "many", expected a whole number of at least 0/],
+    [
+      'a wrong type',
+      `${smallest}seed: many\n`,
+      /^spec.yaml:3:7: seed is "many", expected a whole number of at least 0/,
+    ],
     ['a list for a number', `${smallest}repeat: [1]\n`, /:3:9: repeat is \[1\], expected a whole number/],
     [
       'a fraction for a count',
