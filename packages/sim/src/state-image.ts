@@ -17,7 +17,8 @@ type Node =
   | { readonly list: readonly Node[] }
   | { readonly set: readonly Node[] }
   | { readonly map: readonly (readonly [Node, Node])[] }
-  | { readonly of: string; readonly fields: Readonly<Record<string, Node>> }
+  /** An object, and whether it is one of a class. Classes are told by their fields: bundlers change their names. */
+  | { readonly instance: boolean; readonly fields: Readonly<Record<string, Node>> }
   | { readonly left: 'out' };
 
 type Column = ArrayBufferView & { readonly length: number; set(values: ArrayLike<number>): void };
@@ -107,7 +108,7 @@ class Capture {
       return { map: [...value].map(([key, item]) => [this.node(key, `${path}{}`), this.node(item, `${path}{}`)]) };
     }
     const fields = Object.entries(value).map(([key, item]) => [key, this.node(item, `${path}.${key}`)]);
-    return { of: classOf(value), fields: Object.fromEntries(fields) };
+    return { instance: isInstance(value), fields: Object.fromEntries(fields) };
   }
 
   private column(column: Column, path: string): Node {
@@ -189,13 +190,15 @@ class Restore {
     return current;
   }
 
-  private object(current: unknown, node: Extract<Node, { of: string }>, path: string): object {
-    const isPlain = node.of === 'Object';
-    const target = current === null || current === undefined ? (isPlain ? {} : null) : current;
-    if (target === null || typeof target !== 'object' || classOf(target) !== node.of) {
-      const found = target === null ? 'nothing' : typeof target === 'object' ? `a ${classOf(target)}` : typeof target;
-      throw cannot(path, `saved was a ${node.of}, here is ${found}`);
-    }
+  private object(current: unknown, node: Extract<Node, { instance: boolean }>, path: string): object {
+    const target = node.instance ? current : (current ?? {});
+    const keys = Object.keys(node.fields);
+    const fits =
+      typeof target === 'object' &&
+      target !== null &&
+      isInstance(target) === node.instance &&
+      (!node.instance || sameNames(keys, Object.keys(target)));
+    if (!fits) throw cannot(path, `saved was ${shape(node.instance, keys)}, here is ${shapeOf(target)}`);
     this.refs.push(target);
     const fields = target as Record<string, unknown>;
     for (const [key, field] of Object.entries(node.fields)) {
@@ -207,8 +210,23 @@ class Restore {
   }
 }
 
-function classOf(value: object): string {
-  return value.constructor?.name ?? 'Object';
+function isInstance(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== null && prototype !== Object.prototype;
+}
+
+function sameNames(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((name) => others.includes(name));
+}
+
+function shapeOf(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  return shape(isInstance(value), Object.keys(value));
+}
+
+function shape(instance: boolean, names: readonly string[]): string {
+  return `${instance ? 'an object of a class' : 'a plain object'} with ${names.join(', ') || 'no fields'}`;
 }
 
 function aligned(bytes: number): number {
