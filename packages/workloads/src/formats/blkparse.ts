@@ -7,6 +7,9 @@ import { SECOND_DIGITS, SECOND_NS } from './clock.js';
 import type { FormatOptions, OperationWriter, RowReader, TextFormat, TraceAction, WriterOptions } from './format.js';
 
 const LINE = /^\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d{9}\s+\d+\s+(Q|M|F|G|S|R|D|C|P|U|UT|I|X|B|A|m)\s/;
+const SUMMARY = /^(CPU\d+ \(|Total \(|Throughput \(|Events \()/;
+// What it says about the files it opens, before or after the events.
+const NOTICE = /^Input file .* added$/;
 const COMMA = 44;
 const LETTERS = { flushOrFua: 70, read: 82, write: 87, discard: 68, none: 78, sync: 83 } as const;
 
@@ -29,19 +32,16 @@ export const blkparseFormat: TextFormat = {
     responseTickNs: 0,
   },
   recognise(lines: readonly string[]): string | null {
-    if (lines.length === 0 || !LINE.test(lines[0])) return null;
     // A summary follows the events.
-    const events = lines.findIndex((line) => isSummary(line));
-    const body = events < 0 ? lines : lines.slice(0, events);
-    return body.every((line) => LINE.test(line)) ? 'device, cpu, sequence, time, pid and an action of blkparse' : null;
+    const events = lines.findIndex((line) => SUMMARY.test(line));
+    const body = (events < 0 ? lines : lines.slice(0, events)).filter((line) => !NOTICE.test(line));
+    return body.length > 0 && body.every((line) => LINE.test(line))
+      ? 'device, cpu, sequence, time, pid and an action of blkparse'
+      : null;
   },
   create: (options: FormatOptions): RowReader => new BlkparseReader(options.action),
   writer: (options: WriterOptions): OperationWriter => new BlkparseWriter(options.action),
 };
-
-function isSummary(line: string): boolean {
-  return /^(CPU\d+ \(|Total \(|Throughput \(|Events \()/.test(line);
-}
 
 class BlkparseReader implements RowReader {
   otherRequests = 0;
@@ -81,7 +81,9 @@ class BlkparseReader implements RowReader {
       deviceOf(row);
       return false;
     }
-    if (isSummary(row.wholeText())) {
+    const text = row.wholeText();
+    if (NOTICE.test(text)) return false;
+    if (SUMMARY.test(text)) {
       this.ended = true;
       return false;
     }
