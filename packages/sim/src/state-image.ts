@@ -55,11 +55,11 @@ const LEFT_OUT: Node = { left: 'out' };
  */
 export function captureState(root: object, outside: readonly object[] = []): Uint8Array {
   const capture = new Capture(outside);
-  const description = new TextEncoder().encode(JSON.stringify(capture.node(root, 'root')));
+  const description = asciiJson(capture.node(root, 'root'));
   const head = aligned(4 + description.length);
   const image = new Uint8Array(head + capture.bytes);
   new DataView(image.buffer).setUint32(0, description.length, true);
-  image.set(description, 4);
+  for (let i = 0; i < description.length; i++) image[4 + i] = description.charCodeAt(i);
   let at = head;
   for (const column of capture.columns) {
     image.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), at);
@@ -76,7 +76,7 @@ export function captureState(root: object, outside: readonly object[] = []): Uin
  */
 export function restoreState(root: object, image: Uint8Array, outside: readonly object[] = []): void {
   const length = new DataView(image.buffer, image.byteOffset, image.byteLength).getUint32(0, true);
-  const description = new TextDecoder().decode(image.subarray(4, 4 + length));
+  const description = asciiText(image.subarray(4, 4 + length));
   const restore = new Restore(image.subarray(aligned(4 + length)), outside);
   restore.value(root, JSON.parse(description) as Node, 'root');
 }
@@ -227,6 +227,21 @@ function shapeOf(value: unknown): string {
 
 function shape(instance: boolean, names: readonly string[]): string {
   return `${instance ? 'an object of a class' : 'a plain object'} with ${names.join(', ') || 'no fields'}`;
+}
+
+/** JSON with every character beyond ASCII escaped: a byte each, without an encoder, which a bare engine does not have. */
+function asciiJson(node: Node): string {
+  return JSON.stringify(node).replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function asciiText(bytes: Uint8Array): string {
+  const parts: string[] = [];
+  // As many arguments as every engine takes in one call.
+  for (let at = 0; at < bytes.length; at += 4096) parts.push(String.fromCharCode(...bytes.subarray(at, at + 4096)));
+  return parts.join('');
 }
 
 function aligned(bytes: number): number {
