@@ -33,6 +33,7 @@ export {
 export { Replay, type ReplayLoop, type ReplayOptions } from './replay.js';
 export { ReplayError, ReplayErrorCode } from './replay-error.js';
 export { ReplayStats, type RequestKind, RequestStats, requestKinds } from './replay-stats.js';
+export { parseSizes, type RequestSize } from './request-sizes.js';
 export { type FieldSeparator, Row } from './row.js';
 export { type AccessPattern, type SyntheticOptions, SyntheticSource } from './synthetic.js';
 export { syntheticKinds, type WorkloadFactory } from './synthetic-kinds.js';

@@ -1,5 +1,6 @@
 import type { Parameter, ParameterValues, RandomSource, StrategyKind } from '@flashstack/sim';
 import type { OperationSource } from './operation.js';
+import { parseSizes } from './request-sizes.js';
 import { type AccessPattern, type SyntheticOptions, SyntheticSource } from './synthetic.js';
 
 /** Makes the operations of a workload for a device of this size. */
@@ -33,7 +34,13 @@ const whole = (name: string, value: number, min: number, unit: string, help: str
 const common: readonly Parameter[] = [
   whole('requests', 100_000, 1, 'requests', 'Number of requests.'),
   size('requestBytes', 4096, 1, 'Bytes of each request.'),
-  size('alignBytes', 0, 0, 'Requests start at multiples of this; 0: of requestBytes.'),
+  {
+    name: 'sizes',
+    type: 'string',
+    default: '',
+    help: 'Requests of several sizes instead of requestBytes, as 4k/60:16k/30:64k/10 (per cent); empty: of one size.',
+  },
+  size('alignBytes', 0, 0, 'Requests start at multiples of this; 0: of requestBytes, or the least of sizes.'),
   size('offsetBytes', 0, 0, 'Start of the range addressed.'),
   size('rangeBytes', 0, 0, 'Size of the range addressed; 0: to the end of the device.'),
   share('readShare', 0, 'Share of the requests that read; the others write.'),
@@ -47,6 +54,8 @@ const common: readonly Parameter[] = [
   },
   whole('burst', 0, 0, 'requests', 'Requests of a burst; 0: no bursts.'),
   whole('pauseNs', 0, 0, 'ns', 'Pause added between bursts.'),
+  whole('onNs', 0, 0, 'ns', 'On/off arrivals: requests arrive this long, then none for offNs; 0: always on.'),
+  whole('offNs', 0, 0, 'ns', 'How long no requests arrive between two times on.'),
   whole('flushEvery', 0, 0, 'writes', 'A flush after every so many writes; 0: none.'),
 ];
 const scatter: Parameter = {
@@ -86,13 +95,14 @@ function kind(pattern: AccessPattern, summary: string, own: readonly Parameter[]
 
 /** The table's values are checked already, so they have the types that the options want. */
 function optionsOf(pattern: AccessPattern, values: ParameterValues, deviceBytes: number): SyntheticOptions {
-  const { alignBytes, rangeBytes, ...rest } = values as unknown as Required<
-    Omit<SyntheticOptions, 'pattern' | 'bytes'>
-  >;
+  const { alignBytes, rangeBytes, sizes, ...rest } = values as unknown as Required<
+    Omit<SyntheticOptions, 'pattern' | 'bytes' | 'sizes'>
+  > & { readonly sizes: string };
   return {
     pattern,
     ...rest,
     rangeBytes: rangeBytes === 0 ? deviceBytes - rest.offsetBytes : rangeBytes,
     ...(alignBytes === 0 ? {} : { alignBytes }),
+    ...(sizes === '' ? {} : { sizes: parseSizes(sizes) }),
   };
 }

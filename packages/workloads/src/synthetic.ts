@@ -13,6 +13,7 @@ import {
 } from '@flashstack/sim';
 import type { Operation, OperationSource } from './operation.js';
 import { ReplayError, ReplayErrorCode } from './replay-error.js';
+import { type RequestSize, RequestSizes } from './request-sizes.js';
 
 /**
  * Where the requests go.
@@ -22,6 +23,10 @@ import { ReplayError, ReplayErrorCode } from './replay-error.js';
  * - `hot-cold`: `hotShare` of the requests go to `hotFraction` of the range, uniform in both parts.
  */
 export type AccessPattern = 'sequential' | 'random' | 'zipf' | 'pareto' | 'hot-cold';
+
+const ON_TIME = 0;
+const BYTES = 1;
+const NEXT = 2;
 
 /** A synthetic workload, as plain data. */
 export interface SyntheticOptions {
@@ -36,7 +41,9 @@ export interface SyntheticOptions {
   readonly bytes?: number;
   /** Bytes of each request. Default 4096. */
   readonly requestBytes?: number;
-  /** Requests start at multiples of this after `offsetBytes`. Default `requestBytes`. */
+  /** Requests of several sizes, instead of `requestBytes`. */
+  readonly sizes?: readonly RequestSize[];
+  /** Requests start at multiples of this after `offsetBytes`. Default `requestBytes`, or the least of `sizes`. */
   readonly alignBytes?: number;
   /** Share of the requests that read; the others write. Default 0. */
   readonly readShare?: number;
@@ -58,6 +65,13 @@ export interface SyntheticOptions {
   readonly burst?: number;
   /** Pause between bursts, in ns. Default 0. */
   readonly pauseNs?: number;
+  /**
+   * On/off arrivals: requests arrive for `onNs`, then none for `offNs`, and so on. Gaps and pauses count while it is on.
+   * Default 0: always on.
+   */
+  readonly onNs?: number;
+  /** How long it is off, in ns. Default 0. */
+  readonly offNs?: number;
   /** A flush after every so many writes. Default 0: none. */
   readonly flushEvery?: number;
 }
@@ -67,8 +81,11 @@ export class SyntheticSource implements OperationSource {
   readonly count: number;
   readonly endByte: number;
   private readonly requests: number;
+  /** With sizes of a mix and a limit in bytes, how many requests there are is known only when they have come. */
+  private readonly bytes: number;
   private readonly offsetBytes: number;
   private readonly requestBytes: number;
+  private readonly sizes: RequestSizes | null;
   private readonly alignBytes: number;
   private readonly positions: number;
   private readonly readShare: number;
@@ -78,43 +95,61 @@ export class SyntheticSource implements OperationSource {
   private readonly poisson: boolean;
   private readonly burst: number;
   private readonly pauseNs: number;
+  private readonly onNs: number;
+  private readonly offNs: number;
   private readonly flushEvery: number;
+  private readonly sizeRandom: RandomStream;
   private readonly addressRandom: RandomStream;
   private readonly directionRandom: RandomStream;
   private readonly arrivalRandom: RandomStream;
   private readonly begin: readonly RandomState[];
-  private readonly clock = new Float64Array(1);
+  // Time while on, bytes issued, and where the next sequential request of a mix starts.
+  private readonly state = new Float64Array(3);
   private issued = 0;
   private writes = 0;
   private flushDue = false;
 
   /** @throws ReplayError naming the option that is impossible. */
   constructor(options: SyntheticOptions, random: RandomSource) {
-    this.requestBytes = whole('requestBytes', options.requestBytes ?? 4096, 1);
-    this.alignBytes = whole('alignBytes', options.alignBytes ?? this.requestBytes, 1);
+    this.sizes = options.sizes === undefined ? null : new RequestSizes(options.sizes);
+    this.requestBytes = this.sizes?.greatest ?? whole('requestBytes', options.requestBytes ?? 4096, 1);
+    this.alignBytes = whole('alignBytes', options.alignBytes ?? this.sizes?.least ?? this.requestBytes, 1);
     this.offsetBytes = whole('offsetBytes', options.offsetBytes ?? 0, 0);
     const range = whole('rangeBytes', options.rangeBytes, 1);
     if (range < this.requestBytes) {
-      throw wrong('rangeBytes', `at least requestBytes (${this.requestBytes})`, range);
+      const least = this.sizes === null ? 'requestBytes' : 'the greatest of sizes';
+      throw wrong('rangeBytes', `at least ${least} (${this.requestBytes})`, range);
     }
     this.positions = Math.floor((range - this.requestBytes) / this.alignBytes) + 1;
     this.endByte = this.offsetBytes + (this.positions - 1) * this.alignBytes + this.requestBytes;
     this.requests = requestsOf(options, this.requestBytes);
+    this.bytes = Number.POSITIVE_INFINITY;
+    if (this.sizes !== null && options.bytes !== undefined) {
+      this.requests = Number.POSITIVE_INFINITY;
+      this.bytes = options.bytes;
+    }
     this.readShare = between('readShare', options.readShare ?? 0, 0, 1);
     this.gapNs = between('gapNs', options.gapNs ?? 0, 0, Number.MAX_SAFE_INTEGER);
     this.poisson = options.gaps === 'exponential';
     this.burst = whole('burst', options.burst ?? 0, 0);
     this.pauseNs = whole('pauseNs', options.pauseNs ?? 0, 0);
+    this.onNs = whole('onNs', options.onNs ?? 0, 0);
+    this.offNs = whole('offNs', options.offNs ?? 0, 0);
+    if (this.offNs > 0 && this.onNs === 0) throw wrong('onNs', 'greater than 0 if offNs is', 0);
     this.flushEvery = whole('flushEvery', options.flushEvery ?? 0, 0);
     this.ranks = ranksOf(options, this.positions);
     const scattered = this.ranks !== null && options.pattern !== 'random' && (options.scatter ?? true);
     this.scatter = scattered ? new Permutation(this.positions, random.stream('workload.scatter')) : null;
+    this.sizeRandom = random.stream('workload.size');
     this.addressRandom = random.stream('workload.address');
     this.directionRandom = random.stream('workload.direction');
     this.arrivalRandom = random.stream('workload.arrival');
-    this.begin = [this.addressRandom.save(), this.directionRandom.save(), this.arrivalRandom.save()];
+    this.begin = [this.addressRandom, this.directionRandom, this.arrivalRandom, this.sizeRandom].map((stream) =>
+      stream.save(),
+    );
     // With reads in between, how many flushes come is known only when they have come.
-    this.count = this.flushEvery === 0 ? this.requests : this.readShare === 0 ? this.withFlushes() : -1;
+    const known = this.flushEvery === 0 || this.readShare === 0;
+    this.count = known && this.requests < Number.POSITIVE_INFINITY ? this.withFlushes() : -1;
   }
 
   next(out: Operation): boolean {
@@ -128,14 +163,16 @@ export class SyntheticSource implements OperationSource {
       out.op = BlockOp.flush;
       out.offsetBytes = 0;
       out.lengthBytes = 0;
-      out.timeNs = this.clock[0];
+      out.timeNs = this.now();
       return true;
     }
-    if (this.issued === this.requests) return false;
+    if (this.issued === this.requests || this.state[BYTES] >= this.bytes) return false;
     if (this.issued > 0) this.passTime();
-    out.offsetBytes = this.offsetBytes + this.position() * this.alignBytes;
-    out.lengthBytes = this.requestBytes;
-    out.timeNs = this.clock[0];
+    const length = this.sizes === null ? this.requestBytes : this.sizes.next(this.sizeRandom);
+    out.offsetBytes = this.offsetBytes + this.start(length);
+    out.lengthBytes = length;
+    this.state[BYTES] += length;
+    out.timeNs = this.now();
     this.issued++;
     if (this.readShare > 0 && this.directionRandom.nextFloat() < this.readShare) {
       out.op = BlockOp.read;
@@ -151,26 +188,46 @@ export class SyntheticSource implements OperationSource {
     this.addressRandom.restore(this.begin[0]);
     this.directionRandom.restore(this.begin[1]);
     this.arrivalRandom.restore(this.begin[2]);
-    this.clock[0] = 0;
+    this.sizeRandom.restore(this.begin[3]);
+    this.state.fill(0);
     this.issued = 0;
     this.writes = 0;
     this.flushDue = false;
   }
 
-  private position(): number {
-    if (this.ranks === null) return this.issued % this.positions;
+  /** Where a request of this length starts, in bytes after the start of the range. */
+  private start(length: number): number {
+    if (this.ranks === null) return this.sizes === null ? this.after() : this.afterLast(length);
     const rank = this.ranks.next(this.addressRandom);
-    return this.scatter === null ? rank : this.scatter.map(rank);
+    return (this.scatter === null ? rank : this.scatter.map(rank)) * this.alignBytes;
+  }
+
+  private after(): number {
+    return (this.issued % this.positions) * this.alignBytes;
+  }
+
+  /** Sequential requests of a mix follow each other, from the start again where one does not fit any more. */
+  private afterLast(length: number): number {
+    const state = this.state;
+    const start = this.offsetBytes + state[NEXT] + length > this.endByte ? 0 : state[NEXT];
+    state[NEXT] = Math.ceil((start + length) / this.alignBytes) * this.alignBytes;
+    return start;
+  }
+
+  /** Time of arrival: the time while on, with the times when it was off put in. */
+  private now(): number {
+    const on = this.state[ON_TIME];
+    return this.onNs === 0 ? on : on + Math.floor(on / this.onNs) * this.offNs;
   }
 
   private passTime(): void {
     const gap = this.poisson ? exponential(this.arrivalRandom, this.gapNs) : this.gapNs;
-    this.clock[0] += Math.round(gap);
-    if (this.burst > 0 && this.issued % this.burst === 0) this.clock[0] += this.pauseNs;
+    this.state[ON_TIME] += Math.round(gap);
+    if (this.burst > 0 && this.issued % this.burst === 0) this.state[ON_TIME] += this.pauseNs;
   }
 
   private withFlushes(): number {
-    return this.requests + Math.floor(this.requests / this.flushEvery);
+    return this.flushEvery === 0 ? this.requests : this.requests + Math.floor(this.requests / this.flushEvery);
   }
 }
 

@@ -2,7 +2,14 @@ import { BlockOp } from '@flashstack/block-device';
 import { RandomSource, resolveParameters } from '@flashstack/sim';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Operation, ReplayError, type SyntheticOptions, SyntheticSource, syntheticKinds } from '../src/index.js';
+import {
+  Operation,
+  parseSizes,
+  ReplayError,
+  type SyntheticOptions,
+  SyntheticSource,
+  syntheticKinds,
+} from '../src/index.js';
 
 interface Op {
   op: number;
@@ -56,6 +63,8 @@ test('any options: requests lie in the range, restart repeats them, seeds differ
     gaps: fc.constantFrom('constant', 'exponential'),
     burst: fc.constantFrom(0, 10),
     pauseNs: fc.constantFrom(0, 5000),
+    onNs: fc.constantFrom(3000, 1),
+    offNs: fc.constantFrom(0, 70_000),
   }) as fc.Arbitrary<SyntheticOptions>;
   fc.assert(
     fc.property(options, fc.nat(1000), (given, seed) => {
@@ -80,6 +89,86 @@ test('any options: requests lie in the range, restart repeats them, seeds differ
     }),
     { numRuns: process.env.CI === undefined ? 200 : 3000, seed: 2 },
   );
+});
+
+describe('mixes of sizes', () => {
+  const sizes = [
+    { bytes: 4096, share: 0.6 },
+    { bytes: 16384, share: 0.3 },
+    { bytes: 65536, share: 0.1 },
+  ];
+
+  test('shares are those asked for, starts are aligned to the least size, all fit', () => {
+    const n = 100_000;
+    for (const pattern of ['random', 'sequential', 'zipf'] as const) {
+      const source = make({ pattern, sizes, rangeBytes: 16 * MiB, requests: n });
+      const ops = pass(source);
+      expect([ops.length, source.count]).toEqual([n, n]);
+      for (const { bytes, share } of sizes) {
+        const found = ops.filter((op) => op.length === bytes).length / n;
+        expect(Math.abs(found - share), `${pattern} ${bytes}`).toBeLessThan(4 * Math.sqrt((share * (1 - share)) / n));
+      }
+      expect(ops.every((op) => op.offset % 4096 === 0 && op.offset + op.length <= source.endByte)).toBe(true);
+      expect(source.endByte).toBeLessThanOrEqual(16 * MiB);
+    }
+  });
+
+  test('sequential requests follow each other, from the start again where one does not fit', () => {
+    const ops = pass(make({ pattern: 'sequential', sizes, rangeBytes: 256 * 1024, requests: 500 }));
+    for (let i = 1; i < ops.length; i++) {
+      const end = ops[i - 1].offset + ops[i - 1].length;
+      const fits = end + ops[i].length <= 256 * 1024;
+      expect(ops[i].offset).toBe(fits ? end : 0);
+    }
+  });
+
+  test('a limit in bytes ends with the request that reaches it', () => {
+    const source = make({ pattern: 'random', sizes, rangeBytes: MiB, bytes: 1_000_000 });
+    const ops = pass(source);
+    const sum = ops.reduce((total, op) => total + op.length, 0);
+    expect(source.count).toBe(-1);
+    expect(sum).toBeGreaterThanOrEqual(1_000_000);
+    expect(sum - (ops.at(-1)?.length ?? 0)).toBeLessThan(1_000_000);
+    source.restart();
+    expect(pass(source)).toEqual(ops);
+  });
+
+  test('written as fio writes them', () => {
+    expect(parseSizes('4k/60:16k/30:64k/10')).toEqual(sizes);
+    expect(parseSizes('512:1M/50:4K')).toEqual([
+      { bytes: 512, share: 0.25 },
+      { bytes: 1048576, share: 0.5 },
+      { bytes: 4096, share: 0.25 },
+    ]);
+    const kind = syntheticKinds.find((candidate) => candidate.name === 'random');
+    if (kind === undefined) throw new Error('no such kind');
+    const values = resolveParameters(kind, { sizes: '4k/50:8k/50', requests: 1000 });
+    const source = kind.create(values)(MiB, new RandomSource(1)) as SyntheticSource;
+    expect(new Set(pass(source).map((op) => op.length))).toEqual(new Set([4096, 8192]));
+  });
+
+  test.each([
+    ['', 'sizes must look like'],
+    ['4k/60;8k/40', 'sizes must look like 4k/60:16k/30:64k/10, found "4k/60;8k/40"'],
+    ['4k/60:8k/30', 'sizes must have shares that add up to 1, found 0.8'],
+    ['0/100', 'sizes must be whole numbers of bytes of at least 1, found 0'],
+    ['4k/160:8k', 'sizes must have shares from 0 to 1, found 1.6'],
+  ])('"%s" is refused', (text, message) => {
+    const attempt = (): unknown => make({ pattern: 'random', sizes: parseSizes(text), rangeBytes: MiB, requests: 1 });
+    expect(attempt).toThrow(ReplayError);
+    expect(attempt).toThrow(message);
+  });
+});
+
+test('on/off arrivals: none while it is off, the same ones while it is on', () => {
+  const options = { pattern: 'random', rangeBytes: MiB, requests: 5000, gapNs: 700, gaps: 'exponential' } as const;
+  const steady = pass(make(options));
+  const bursty = pass(make({ ...options, onNs: 10_000, offNs: 90_000 }));
+  for (let i = 0; i < steady.length; i++) {
+    expect(bursty[i].time % 100_000).toBeLessThan(10_000);
+    expect(Math.floor(bursty[i].time / 100_000) * 10_000 + (bursty[i].time % 100_000)).toBe(steady[i].time);
+  }
+  expect(() => make({ ...options, offNs: 5 })).toThrow('onNs must be greater than 0 if offNs is, found 0');
 });
 
 describe('distributions (fixed seeds, four standard deviations)', () => {
