@@ -1,12 +1,13 @@
 import { BlockOp } from '@flashstack/block-device';
-import { type TraceFormat, TraceParser, traceFormats } from '../src/index.js';
+import { Operation, TraceEncoder, type TraceFormat, TraceParser, traceFormats } from '../src/index.js';
 import type { Benchmark } from './workloads.bench.js';
 
 const LINES = 100_000;
 const CHUNK = 65536;
 
-/** A trace of the format, by its own writer, or from a template where it has none. */
+/** A trace of the format: lines as long as published ones, or what its writer makes of binary ones. */
 function sample(format: TraceFormat): Uint8Array {
+  if (format.kind === 'binary') return binary(format);
   const parts: string[] = [];
   for (let i = 0; i < LINES; i++) parts.push(line(format.name, i));
   return new TextEncoder().encode(header(format.name) + parts.join(''));
@@ -15,6 +16,19 @@ function sample(format: TraceFormat): Uint8Array {
 function header(name: string): string {
   if (name === 'fio-iolog') return 'fio version 3 iolog\n0 dev add\n0 dev open\n';
   return name === 'systor17' ? 'Timestamp,Response,IOType,LUN,Offset,Size\n' : '';
+}
+
+function binary(format: TraceFormat): Uint8Array {
+  const encoder = new TraceEncoder(format);
+  const operation = new Operation();
+  for (let i = 0; i < LINES; i++) {
+    operation.op = i % 3 === 0 ? BlockOp.read : BlockOp.write;
+    operation.timeNs = i * 137_000;
+    operation.offsetBytes = ((i * 7919) % 1_000_003) * 4096;
+    operation.lengthBytes = (1 + (i % 16)) * 4096;
+    encoder.add(operation);
+  }
+  return encoder.take();
 }
 
 /** Lines as long as those of the published traces. */
@@ -71,11 +85,11 @@ function parse(format: TraceFormat, bytes: Uint8Array, n: number): void {
 
 /** One process: all formats run through the same code, as they do for a user who reads several. */
 export const benchmarks: readonly Benchmark[] = traceFormats
-  .filter((format) => format.kind === 'text')
+  .filter((format) => format.kind === 'text' || format.writer !== undefined)
   .map((format) => {
     let bytes: Uint8Array = new Uint8Array(0);
     return {
-      name: `${format.name} lines`,
+      name: `${format.name} ${format.kind === 'text' ? 'lines' : 'records'}`,
       setup: () => {
         bytes = sample(format);
       },

@@ -76,7 +76,7 @@ async function* gunzip(chunks: AsyncGenerator<Uint8Array>, file: string): AsyncG
 
 function damaged(file: string, error: unknown): TraceError {
   const text = error instanceof Error ? error.message : String(error);
-  const early = /unexpected end|premature|incomplete/i.test(text);
+  const early = /unexpected end|premature|incomplete|truncated/i.test(text);
   const what = early ? 'the gzip data ends early: the file is truncated' : `the gzip data is damaged (${text})`;
   return new TraceError(TraceErrorCode.compression, `${file}: ${what}`, [
     'Copy or download the file again; "gzip -t" tells whether it is whole.',
