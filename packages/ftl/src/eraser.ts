@@ -47,6 +47,8 @@ export class BlockEraser {
   private readonly blocked: number[] = [];
   /** Erases of blocks that are in flight on the whole device. */
   inFlightTotal = 0;
+  /** Nothing is erased any more: data that could not be written anywhere may have an older version in any block. */
+  private frozen = false;
   /** Physical blocks that failed: retired once their block is empty. */
   private readonly failing: Set<number> = new Set();
   private readonly parts: EraserParts;
@@ -61,6 +63,11 @@ export class BlockEraser {
   /** `physicalBlock` failed: it is not erased again. */
   fail(physicalBlock: number): void {
     this.failing.add(physicalBlock);
+  }
+
+  /** From now on until a power cut, no erase is begun. */
+  freeze(): void {
+    this.frozen = true;
   }
 
   /** The block holds no valid slot any more: erase it as soon as that is safe. */
@@ -145,6 +152,7 @@ export class BlockEraser {
     this.ready.length = 0;
     this.blocked.length = 0;
     this.inFlightTotal = 0;
+    this.frozen = false;
     this.failing.clear();
   }
 
@@ -165,7 +173,7 @@ export class BlockEraser {
   private erase(block: number, domain: number): void {
     const { table, owner, stats, array } = this.parts;
     const { scheduler } = this;
-    if (!owner.beforeErase(block, domain)) {
+    if (this.frozen || !owner.beforeErase(block, domain)) {
       this.waiting[domain]++;
       this.blocked.push(block);
       return;

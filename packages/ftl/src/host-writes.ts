@@ -116,15 +116,18 @@ export class HostWrites {
   }
 
   private trimSlots(lpn: number, count: number, job: number): void {
-    const { frontiers, stats } = this.ftl;
+    const { frontiers, stats, upkeep } = this.ftl;
     for (let i = lpn; i < lpn + count; i++) {
       const psn = frontiers.l2p[i];
-      if (psn === UNMAPPED) continue;
+      if (psn === UNMAPPED) {
+        if (upkeep.lost.size > 0 && upkeep.lost.delete(i)) this.ftl.trimMap.trimmedStranded(i);
+        continue;
+      }
       frontiers.invalidate(psn);
       frontiers.l2p[i] = UNMAPPED;
       this.ftl.trimMap.trimmed(i, frontiers.blockOf(psn));
       stats.trimmed++;
-      if (this.ftl.upkeep.lost.size > 0) this.ftl.upkeep.lost.delete(i);
+      if (upkeep.lost.size > 0) upkeep.lost.delete(i);
     }
     this.ftl.jobs.finishLater(job);
   }
@@ -144,13 +147,15 @@ export class HostWrites {
         }
         // Making room may have collected a block that needed this page.
         if (!trimMap.isPageDirty(page)) continue;
-        trimMap.write(page, f, frontiers, stats);
+        trimMap.write(page, f, frontiers, stats, this.ftl.upkeep.lost);
         settle(frontiers, f);
         collector.afterHostWrite(allocator.domainOf[f]);
       }
     }
     settleAll(frontiers, this.ftl.layout.host);
     this.ftl.upkeep.serve();
+    // The last blocks failed under the trim map.
+    if (trimMap.isDirty && this.ftl.upkeep.readOnly) this.ftl.jobs.fail(job, FtlStatus.readOnly);
     this.ftl.frontiers.scheduler.then(this.ftl.frontiers.scheduler.fence(), this.ftl, (job << 3) | Done.job);
     return true;
   }
@@ -192,6 +197,8 @@ export class HostWrites {
   /** Parked operations wait for an erase. If there is none, the drive has worn out, or our books are wrong. */
   private stopIfStuck(): void {
     const { eraser, table, upkeep, stats } = this.ftl;
+    // The drive may have become read-only under the very operation: then what is parked is refused.
+    if (upkeep.readOnly) this.resume();
     if (upkeep.readOnly || eraser.inFlightTotal > 0) return;
     for (let domain = 0; domain < table.domains; domain++) eraser.releaseWaiting(domain);
     eraser.retry();

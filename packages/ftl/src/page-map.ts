@@ -150,9 +150,9 @@ export class PageMapFtl implements Ftl, NandClient {
     this.eraser = new BlockEraser({ ...shared, frontiers: this.frontiers }, scheduler);
     this.collector = new Collector({ ...shared, frontiers: this.frontiers, eraser: this.eraser }, scheduler);
     this.allocator = new Allocator(table, this.frontiers, options, this.layout, this.collector, scheduler);
-    this.upkeep.attach(this.frontiers, this.collector, this.eraser, this.allocator);
-    this.wear = staticWearLeveling(options.wearLevelling, table, random.stream('ftl.wearLevelling'));
     this.jobs = new Jobs(client, array, scheduler, this);
+    this.upkeep.attach(this.frontiers, this.collector, this.eraser, this.allocator, this.jobs);
+    this.wear = staticWearLeveling(options.wearLevelling, table, random.stream('ftl.wearLevelling'));
     this.reads = new PageReads(g.slotsPerPage);
     this.writes = new HostWrites(this, streams.streams === 1 ? null : streams);
   }
@@ -178,7 +178,11 @@ export class PageMapFtl implements Ftl, NandClient {
     return this.jobs.doneParkedNs;
   }
 
-  /** Logical slots whose data was lost in a relocation; reads of them fail until they are written or trimmed. */
+  /**
+   * Logical slots whose data was lost in a relocation, or could not be written anywhere because the last blocks failed.
+   * Reads of them fail until they are written or trimmed; of the latter, a version that was flushed before is back after
+   * the next power cut and recovery.
+   */
   get lost(): ReadonlySet<number> {
     return this.upkeep.lost;
   }

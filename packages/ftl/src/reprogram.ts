@@ -1,6 +1,7 @@
 import { NandStatus, PADDING_LPN, type Token } from '@flashstack/nand-device';
 import { BY_MAP, type Frontiers } from './frontier.js';
 import { Done, type FrontierParts } from './frontier-parts.js';
+import { UNMAPPED } from './slot-contents.js';
 
 /** A program unit that failed: its slots, the jobs that wait for them (−1: none) and the versions they supersede (−1: none). */
 export interface FailedUnit {
@@ -47,7 +48,12 @@ export function reprogram(
       frontiers.supersedes = BY_MAP;
       after = 0;
     } else {
-      if (current) owner.slotStranded(lpn);
+      if (current) {
+        frontiers.invalidate(psn);
+        frontiers.l2p[lpn] = UNMAPPED;
+        owner.slotStranded(lpn, unit.jobs[i]);
+      }
+      // Stranded slots need no protection, since nothing is erased any more.
       else if (unit.older[i] >= 0) owner.successorFailed(lpn, frontiers.blockOf(unit.older[i]));
       if (unit.jobs[i] >= 0) superseded.push(unit.jobs[i]);
     }

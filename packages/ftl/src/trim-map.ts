@@ -61,10 +61,17 @@ export class TrimMap {
     this.trimmedIn ??= new Uint8Array(this.table.blocks);
     this.trimmedIn[block] = 1;
     if (lpn >= this.logicalSlots) return;
-    const page = Math.floor(lpn / this.range);
-    if (this.dirty[page] !== 0) return;
-    this.dirty[page] = 1;
-    this.dirtyPages++;
+    this.soil(Math.floor(lpn / this.range));
+  }
+
+  /** `lpn`, which could not be written anywhere and is not mapped, was trimmed: an older version may be in flash. */
+  trimmedStranded(lpn: number): void {
+    this.soil(Math.floor(lpn / this.range));
+  }
+
+  /** The page of the map at logical slot `lpn` could not be written after all. */
+  stranded(lpn: number): void {
+    this.soil(lpn - this.logicalSlots);
   }
 
   isPageDirty(page: number): boolean {
@@ -112,11 +119,14 @@ export class TrimMap {
     if (this.trimmedIn !== null) this.trimmedIn[block] = 0;
   }
 
-  /** Writes a page of the map to frontier `f`, durable after everything issued before. */
-  write(page: number, f: number, frontiers: Frontiers, stats: FtlStats): void {
+  /**
+   * Writes a page of the map to frontier `f`, durable after everything issued before. Slots in `lost` are not marked even
+   * if they are unmapped: nobody trimmed them.
+   */
+  write(page: number, f: number, frontiers: Frontiers, stats: FtlStats, lost: ReadonlySet<number>): void {
     if (frontiers.contents !== null) {
       this.lastHandle++;
-      this.snapshots.set(this.lastHandle, { bits: this.bitmap(page, frontiers.l2p), slots: 1 });
+      this.snapshots.set(this.lastHandle, { bits: this.bitmap(page, frontiers.l2p, lost), slots: 1 });
       frontiers.contents.metaWord = this.lastHandle;
     }
     stats.trimMap++;
@@ -147,12 +157,18 @@ export class TrimMap {
     this.trimmedIn?.fill(0);
   }
 
-  private bitmap(page: number, l2p: Int32Array): Uint8Array {
+  private soil(page: number): void {
+    if (this.dirty[page] !== 0) return;
+    this.dirty[page] = 1;
+    this.dirtyPages++;
+  }
+
+  private bitmap(page: number, l2p: Int32Array, lost: ReadonlySet<number>): Uint8Array {
     const bits = new Uint8Array(this.range / 8);
     const first = page * this.range;
     const end = Math.min(first + this.range, this.logicalSlots);
     for (let lpn = first; lpn < end; lpn++) {
-      if (l2p[lpn] === UNMAPPED) bits[(lpn - first) >> 3] |= 1 << ((lpn - first) & 7);
+      if (l2p[lpn] === UNMAPPED && !lost.has(lpn)) bits[(lpn - first) >> 3] |= 1 << ((lpn - first) & 7);
     }
     return bits;
   }

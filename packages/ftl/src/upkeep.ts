@@ -2,10 +2,11 @@ import type { NandArray, NandClient } from '@flashstack/nand-device';
 import type { Allocator } from './allocator.js';
 import type { BlockTable } from './block-table.js';
 import type { Collector, CollectorOwner } from './collector.js';
-import type { FtlClient } from './contract.js';
+import { type FtlClient, FtlStatus } from './contract.js';
 import type { BlockEraser, EraserOwner } from './eraser.js';
 import type { Frontiers } from './frontier.js';
 import type { FrontierLayout } from './frontier-layout.js';
+import type { Jobs } from './jobs.js';
 import { settle, settleAll } from './settle.js';
 import { SlotFlag } from './slot-contents.js';
 import { type FtlStats, MoveReason } from './stats.js';
@@ -28,7 +29,7 @@ export interface UpkeepParts {
  * erase. None of it happens in the middle of a placement; `serve` does what has been put off.
  */
 export class Upkeep implements CollectorOwner, EraserOwner {
-  /** Logical slots whose data was lost in a relocation. */
+  /** Logical slots whose data was lost in a relocation (mapped), or could not be written anywhere (not mapped). */
   readonly lost: Set<number> = new Set();
   /** Too few good blocks are left to take writes. */
   readOnly = false;
@@ -38,6 +39,7 @@ export class Upkeep implements CollectorOwner, EraserOwner {
   private collector!: Collector;
   private eraser!: BlockEraser;
   private allocator!: Allocator;
+  private jobs!: Jobs;
 
   constructor(parts: UpkeepParts) {
     this.parts = parts;
@@ -45,11 +47,12 @@ export class Upkeep implements CollectorOwner, EraserOwner {
   }
 
   /** Once, before anything happens. */
-  attach(frontiers: Frontiers, collector: Collector, eraser: BlockEraser, allocator: Allocator): void {
+  attach(frontiers: Frontiers, collector: Collector, eraser: BlockEraser, allocator: Allocator, jobs: Jobs): void {
     this.frontiers = frontiers;
     this.collector = collector;
     this.eraser = eraser;
     this.allocator = allocator;
+    this.jobs = jobs;
   }
 
   moveFrontier(domain: number, block: number, reason: number): number {
@@ -63,16 +66,23 @@ export class Upkeep implements CollectorOwner, EraserOwner {
   slotLost(lpn: number, psn: number): void {
     const flags = this.parts.array.flags;
     if (flags !== null) flags[psn] |= SlotFlag.lost;
-    if (lpn >= this.parts.trimMap.logicalSlots || this.lost.has(lpn)) return;
+    if (lpn < this.parts.trimMap.logicalSlots) this.addLost(lpn);
+  }
+
+  private addLost(lpn: number): void {
+    if (this.lost.has(lpn)) return;
     this.lost.add(lpn);
     this.parts.stats.lost++;
     if (this.frontiers.probe !== null) this.frontiers.probe.lost(lpn);
   }
 
-  slotStranded(lpn: number): void {
+  slotStranded(lpn: number, job: number): void {
     this.readOnly = true;
-    this.lost.add(lpn);
-    this.parts.stats.lost++;
+    // The version before, if it was flushed, must be there after the next power cut.
+    this.eraser.freeze();
+    if (job >= 0) this.jobs.fail(job, FtlStatus.readOnly);
+    if (lpn >= this.parts.trimMap.logicalSlots) this.parts.trimMap.stranded(lpn);
+    else this.addLost(lpn);
   }
 
   successorFailed(lpn: number, block: number): void {
@@ -115,7 +125,7 @@ export class Upkeep implements CollectorOwner, EraserOwner {
     for (const page of pages) {
       const f = this.anyFrontier(domain, block);
       if (f < 0) return false;
-      trimMap.write(page, f, frontiers, stats);
+      trimMap.write(page, f, frontiers, stats, this.lost);
       settle(frontiers, f);
     }
     return true;
