@@ -25,10 +25,12 @@ export type { OperationSink } from './operation-sink.js';
 export {
   type ReadTraceOptions,
   type ReadTraceResult,
+  readMergedTrace,
   readTrace,
   type StreamTraceOptions,
   type StreamTraceResult,
   streamTrace,
+  type TraceSourceFile,
 } from './read-trace.js';
 export { Replay, type ReplayLoop, type ReplayOptions } from './replay.js';
 export { ReplayError, ReplayErrorCode } from './replay-error.js';

@@ -3,4 +3,6 @@ import type { Operation } from './operation.js';
 /** Takes operations one by one; the object is reused, so what is needed later must be copied. */
 export interface OperationSink {
   add(operation: Operation): void;
+  /** The operation that was added as the one of this number, from 0, took so long, in ns. Absent: not wanted. */
+  respond?(operation: number, responseNs: number): void;
 }

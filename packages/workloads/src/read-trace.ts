@@ -59,6 +59,57 @@ export async function readTrace(
   return { trace, evidence, facts: format.facts, volumeName };
 }
 
+/** One of the files that a trace is spread over. */
+export interface TraceSourceFile {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** The name that errors show. */
+  readonly file: string;
+}
+
+/**
+ * Reads the files that blktrace writes, one for each CPU, as one trace in order of time. Response times are not matched,
+ * because a request may complete on another CPU than it was issued on; `blkparse -d` makes one file of them, which has
+ * them. Throws {@link TraceError}.
+ */
+export async function readMergedTrace(
+  files: readonly TraceSourceFile[],
+  options: ReadTraceOptions = {},
+): Promise<ReadTraceResult> {
+  if (files.length === 0) throw new TraceError(TraceErrorCode.option, 'name at least one trace file, found none');
+  const builder = new TraceBuilder();
+  const sink: OperationSink = { add: (operation) => builder.add(operation) };
+  const { limit, ...rest } = options;
+  let found: StreamTraceResult | null = null;
+  const counts: TraceCounts[] = [];
+  for (const { chunks, file } of files) {
+    found = await streamTrace(chunks, file, sink, rest);
+    if (found.format.name !== 'blktrace') {
+      throw new TraceError(TraceErrorCode.format, `${file}: a trace of format ${found.format.name} cannot be merged`, [
+        'Only the files that blktrace writes for each CPU are merged, because their times are of one clock.',
+      ]);
+    }
+    counts.push(found.counts);
+  }
+  const { format, evidence, volumeName } = found as StreamTraceResult;
+  const all = builder.build(options.name ?? traceName(files[0].file), format.name, summed(counts)).sortedByTime();
+  const trace = limit === undefined ? all : all.first(limit);
+  return { trace, evidence, facts: format.facts, volumeName };
+}
+
+function summed(counts: readonly TraceCounts[]): TraceCounts {
+  const sum = (key: 'operations' | 'zeroLength' | 'badLines' | 'otherRequests' | 'unselected'): number =>
+    counts.reduce((total, count) => total + count[key], 0);
+  return {
+    operations: sum('operations'),
+    zeroLength: sum('zeroLength'),
+    badLines: sum('badLines'),
+    firstBadLine: counts.find((count) => count.firstBadLine !== null)?.firstBadLine ?? null,
+    otherRequests: sum('otherRequests'),
+    firstOther: counts.find((count) => count.firstOther !== null)?.firstOther ?? null,
+    unselected: sum('unselected'),
+  };
+}
+
 /**
  * Reads a trace from a stream of bytes and hands each operation to `sink`; nothing of it is kept, so that memory does
  * not grow with its length. Times are relative to anything. `afterChunk` is awaited after each piece, for sinks that

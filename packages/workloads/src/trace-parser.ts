@@ -83,6 +83,8 @@ export class TraceParser {
   private rows: RowReader | null = null;
   private record: BinaryRecord | null = null;
   private records: BinaryReader | null = null;
+  /** The reader, if it wants to know which operations are taken. */
+  private listener: RequestReader | null = null;
   private pending: Uint8Array = new Uint8Array(0);
   private line = 0;
   private zeroLength = 0;
@@ -95,7 +97,8 @@ export class TraceParser {
     this.sink = sink;
     this.formats = options.formats ?? traceFormats;
     this.skipBad = options.badLines === 'skip';
-    this.formatOptions = { action: options.action ?? 'D', waitUnit: options.waitUnit ?? null };
+    const respond = sink.respond === undefined ? null : sink.respond.bind(sink);
+    this.formatOptions = { action: options.action ?? 'D', waitUnit: options.waitUnit ?? null, respond };
     checkChoice('action', this.formatOptions.action, ['Q', 'D']);
     if (options.waitUnit !== undefined) checkChoice('waitUnit', options.waitUnit, ['us', 'ms']);
     this.selection = options.volumes === undefined ? null : new VolumeSelection(options.volumes);
@@ -191,6 +194,8 @@ export class TraceParser {
       this.record = new BinaryRecord(this.file, hint);
       this.records = (format satisfies BinaryFormat).create(this.formatOptions);
     }
+    const reader = this.reader;
+    this.listener = reader?.taken === undefined ? null : reader;
   }
 
   private recognise(bytes: Uint8Array, whole: boolean): void {
@@ -277,6 +282,7 @@ export class TraceParser {
     }
     if (this.selection !== null && !this.selection.takes(operation.flow, this)) return;
     this.sink.add(operation);
+    if (this.listener !== null) this.listener.taken?.(this.operations);
     if (++this.operations === this.limit) this.complete = true;
   }
 

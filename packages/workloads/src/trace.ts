@@ -116,6 +116,21 @@ export class Trace {
     });
   }
 
+  /** The first operations of the same trace, at most `count`. */
+  first(count: number): Trace {
+    if (count >= this.length) return this;
+    return new Trace({
+      ...this,
+      timesNs: this.timesNs.subarray(0, count),
+      offsetsBytes: this.offsetsBytes.subarray(0, count),
+      lengthsBytes: this.lengthsBytes.subarray(0, count),
+      ops: this.ops.subarray(0, count),
+      flows: this.flows.subarray(0, count),
+      flags: this.flags.subarray(0, count),
+      responsesNs: this.responsesNs === null ? null : this.responsesNs.subarray(0, count),
+    });
+  }
+
   /** A stream over the operations, from the first. Several may run at once. */
   source(): TraceSource {
     return new TraceSource(this);
@@ -199,11 +214,14 @@ export class TraceBuilder implements OperationSink {
     this.ops[i] = operation.op;
     this.flows[i] = operation.flow;
     this.flags[i] = operation.flags;
-    if (operation.responseNs !== 0) {
-      if (this.responsesNs === null) this.responsesNs = new Float64Array(this.ops.length);
-      this.responsesNs[i] = operation.responseNs;
-    }
     this.length = i + 1;
+    if (operation.responseNs !== 0) this.respond(i, operation.responseNs);
+  }
+
+  /** Sets the response time of an operation added before. */
+  respond(operation: number, responseNs: number): void {
+    if (this.responsesNs === null) this.responsesNs = new Float64Array(this.ops.length);
+    this.responsesNs[operation] = responseNs;
   }
 
   /** The finished trace, its earliest time moved to 0. The builder must not be used afterwards. */

@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { gunzipSync } from 'node:zlib';
 import { BlockOp } from '@flashstack/block-device';
 import { fixtureUrl } from '@flashstack/fixtures';
 import { InputError } from '@flashstack/sim';
@@ -86,6 +89,36 @@ describe('limit', () => {
     expect(Array.from(trace.timesNs)).toEqual([0, 2, 4, 6, 8, 10, 12, 14, 16, 18]);
     // A limit reached before a volume appears is no mistake.
     expect((await read(text, { limit: 1, volumes: ['0', '7'] })).length).toBe(1);
+  });
+});
+
+describe('files of blktrace for each CPU', () => {
+  test('are one trace in order of time', async () => {
+    const folder = mkdtempSync(`${tmpdir()}/flashstack-merge-`);
+    const whole = gunzipSync(readFileSync(fixtureUrl('f2fs-tar-extract.blktrace.gz')));
+    // Every record goes to one of three files, as if its CPU had written it.
+    const parts: Buffer[][] = [[], [], []];
+    for (let at = 0, n = 0; at < whole.length; n++) {
+      const length = 48 + whole.readUInt16LE(at + 46);
+      parts[(n * 7) % 3].push(whole.subarray(at, at + length));
+      at += length;
+    }
+    const files = parts.map((records, i) => {
+      writeFileSync(`${folder}/sda.blktrace.${i}`, Buffer.concat(records));
+      return `${folder}/sda.blktrace.${i}`;
+    });
+    const merged = (await openTrace(files)).trace;
+    const one = (await openTrace(fixtureUrl('f2fs-tar-extract.blktrace.gz'))).trace;
+    for (const column of ['ops', 'offsetsBytes', 'lengthsBytes', 'timesNs', 'flags'] as const) {
+      expect(Array.from(merged[column]), column).toEqual(Array.from(one[column]));
+    }
+    expect(Array.from((await openTrace(files, { limit: 10 })).trace.timesNs)).toEqual(
+      Array.from(one.timesNs.subarray(0, 10)),
+    );
+    await expect(openTrace([])).rejects.toThrow('name at least one trace file');
+    writeFileSync(`${folder}/b`, '1000 0 8 8 1\n');
+    await expect(openTrace([files[0], `${folder}/b`])).rejects.toThrow('a trace of format mqsim cannot be merged');
+    rmSync(folder, { recursive: true });
   });
 });
 

@@ -76,8 +76,8 @@ function expectCounts(trace: Trace, counts: BlockCounts): void {
 }
 
 function expectEqual(a: Trace, b: Trace): void {
-  for (const column of ['ops', 'offsetsBytes', 'lengthsBytes', 'timesNs', 'flags', 'flows'] as const) {
-    expect(Array.from(a[column]), column).toEqual(Array.from(b[column]));
+  for (const column of ['ops', 'offsetsBytes', 'lengthsBytes', 'timesNs', 'flags', 'flows', 'responsesNs'] as const) {
+    expect(Array.from(a[column] ?? []), column).toEqual(Array.from(b[column] ?? []));
   }
 }
 
@@ -227,6 +227,20 @@ describe.skipIf(!present)('larger samples', () => {
     async (name, ending, format, tick) => {
       const totals = jsonOf<Totals>(new URL(`${name}.converted.json`, block));
       await checkConversion(new URL(`${name}.${ending}`, block), totals, format, tick);
+    },
+  );
+
+  test.each(named(block, '.msr.json'))(
+    '%s: response times are those that the independent script matched',
+    async (name) => {
+      const { trace } = await openTrace(new URL(`${name}.blktrace.gz`, captures));
+      const msr = (await openTrace(new URL(`${name}.msr.csv.gz`, block))).trace;
+      const ours: number[] = [];
+      for (let i = 0; i < trace.length; i++) {
+        if (trace.ops[i] <= BlockOp.write) ours.push(Math.floor((trace.responsesNs?.[i] ?? 0) / 100) * 100);
+      }
+      expect(ours).toEqual(Array.from(msr.responsesNs ?? []));
+      expect(ours.filter((ns) => ns > 0).length).toBeGreaterThan(ours.length / 2);
     },
   );
 

@@ -1,8 +1,8 @@
 import { BlockFlag, BlockOp } from '@flashstack/block-device';
 import type { ByteSink } from '../byte-sink.js';
-import type { Operation } from '../operation.js';
+import { Operation } from '../operation.js';
 import type { Row } from '../row.js';
-import { blockFlags, deviceName, MINOR_BITS, SECTOR_BYTES } from './block-trace.js';
+import { blockFlags, Completions, deviceName, MINOR_BITS, SECTOR_BYTES } from './block-trace.js';
 import { SECOND_DIGITS, SECOND_NS } from './clock.js';
 import type { FormatOptions, OperationWriter, RowReader, TextFormat, TraceAction, WriterOptions } from './format.js';
 
@@ -11,6 +11,8 @@ const SUMMARY = /^(CPU\d+ \(|Total \(|Throughput \(|Events \()/;
 // What it says about the files it opens, before or after the events.
 const NOTICE = /^Input file .* added$/;
 const COMMA = 44;
+const PLUS = 43;
+const COMPLETE = 67;
 const LETTERS = { flushOrFua: 70, read: 82, write: 87, discard: 68, none: 78, sync: 83 } as const;
 
 /** The text that blkparse prints by default (blkparse(1)), taken apart by its columns. */
@@ -39,7 +41,7 @@ export const blkparseFormat: TextFormat = {
       ? 'device, cpu, sequence, time, pid and an action of blkparse'
       : null;
   },
-  create: (options: FormatOptions): RowReader => new BlkparseReader(options.action),
+  create: (options: FormatOptions): RowReader => new BlkparseReader(options),
   writer: (options: WriterOptions): OperationWriter => new BlkparseWriter(options.action),
 };
 
@@ -47,10 +49,17 @@ class BlkparseReader implements RowReader {
   otherRequests = 0;
   firstOther: string | null = null;
   private readonly action: number;
+  private readonly completions: Completions | null;
+  private last: Operation = new Operation();
   private ended = false;
 
-  constructor(action: TraceAction) {
-    this.action = action.charCodeAt(0);
+  constructor(options: FormatOptions) {
+    this.action = options.action.charCodeAt(0);
+    this.completions = options.respond === null ? null : new Completions(options.respond);
+  }
+
+  taken(operation: number): void {
+    if (this.completions !== null) this.completions.issued(operation, this.last);
   }
 
   volumeName(flow: number): string {
@@ -60,11 +69,10 @@ class BlkparseReader implements RowReader {
   read(row: Row, out: Operation): boolean {
     if (this.ended) return false;
     if (row.fields < 7 || row.letter(5) !== this.action) return this.elsewhere(row);
-    out.timeNs = row.integerPart(3, 'time') * SECOND_NS + row.fractionPart(3, SECOND_DIGITS, 'time');
-    if (!Number.isSafeInteger(out.timeNs)) row.fail(3, 'time is more than 104 days');
+    this.last = out;
+    out.timeNs = timeOf(row);
     out.flow = deviceOf(row);
-    const sized = row.fields >= 10 && row.byteAt(8, 0) === 43 && row.width(8) === 1;
-    if (!kindOf(row, out, sized)) return this.other(row);
+    if (!kindOf(row, out, isSized(row))) return this.other(row);
     if (out.op === BlockOp.flush) {
       out.offsetBytes = 0;
       out.lengthBytes = 0;
@@ -78,7 +86,11 @@ class BlkparseReader implements RowReader {
   /** Other actions, the summary, and what is no line of blkparse at all. */
   private elsewhere(row: Row): boolean {
     if (row.fields >= 6 && row.byteAt(0, 0) <= 57 && row.width(5) <= 2) {
-      deviceOf(row);
+      const flow = deviceOf(row);
+      if (this.completions !== null && row.letter(5) === COMPLETE && isSized(row)) {
+        const offset = row.bytes(7, 'sector', SECTOR_BYTES);
+        this.completions.completed(flow, offset, row.length(9, 'sectors', SECTOR_BYTES), timeOf(row));
+      }
       return false;
     }
     const text = row.wholeText();
@@ -96,6 +108,17 @@ class BlkparseReader implements RowReader {
     this.firstOther ??= `line ${row.line}: ${row.text(5)} ${row.text(6)} without a range`;
     return false;
   }
+}
+
+function timeOf(row: Row): number {
+  const timeNs = row.integerPart(3, 'time') * SECOND_NS + row.fractionPart(3, SECOND_DIGITS, 'time');
+  if (!Number.isSafeInteger(timeNs)) row.fail(3, 'time is more than 104 days');
+  return timeNs;
+}
+
+/** True for `sector + sectors`. */
+function isSized(row: Row): boolean {
+  return row.fields >= 10 && row.letter(8) === PLUS;
 }
 
 /** Reads the letters `[F](R|W|D|N)[F][A][S][M]`; false if they name no request that moves, discards or flushes data. */

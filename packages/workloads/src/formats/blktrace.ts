@@ -1,8 +1,8 @@
 import { BlockFlag, BlockOp } from '@flashstack/block-device';
 import type { BinaryRecord } from '../binary-record.js';
 import type { ByteSink } from '../byte-sink.js';
-import type { Operation } from '../operation.js';
-import { blockFlags, deviceName, SECTOR_BYTES } from './block-trace.js';
+import { Operation } from '../operation.js';
+import { blockFlags, Completions, deviceName, SECTOR_BYTES } from './block-trace.js';
 import type {
   BinaryFormat,
   BinaryReader,
@@ -15,6 +15,7 @@ import type {
 const MAGIC = 0x65617400;
 const VERSION = 7;
 const HEADER_BYTES = 48;
+const COMPLETE = 8;
 const ACTIONS: Readonly<Record<TraceAction, number>> = { Q: 1, D: 7 };
 /** Category bits, in the high half of the action word. */
 const Category = {
@@ -55,7 +56,7 @@ export const blktraceFormat: BinaryFormat = {
       ? null
       : `it starts with the magic number of blktrace (${order ? 'little' : 'big'} endian)`;
   },
-  create: (options: FormatOptions): BinaryReader => new BlktraceReader(options.action),
+  create: (options: FormatOptions): BinaryReader => new BlktraceReader(options),
   writer: (options: WriterOptions): OperationWriter => new BlktraceWriter(options.action),
 };
 
@@ -67,10 +68,17 @@ class BlktraceReader implements BinaryReader {
   otherRequests = 0;
   firstOther: string | null = null;
   private readonly action: number;
+  private readonly completions: Completions | null;
+  private last: Operation = new Operation();
   private little = true;
 
-  constructor(action: TraceAction) {
-    this.action = ACTIONS[action];
+  constructor(options: FormatOptions) {
+    this.action = ACTIONS[options.action];
+    this.completions = options.respond === null ? null : new Completions(options.respond);
+  }
+
+  taken(operation: number): void {
+    if (this.completions !== null) this.completions.issued(operation, this.last);
   }
 
   volumeName(flow: number): string {
@@ -94,11 +102,13 @@ class BlktraceReader implements BinaryReader {
     const little = this.little;
     const word = view.getUint32(at + 28, little);
     const category = word >>> 16;
-    if ((word & 0xffff) !== this.action || (category & Category.notify) !== 0) return false;
+    if ((category & Category.notify) !== 0) return false;
+    if ((word & 0xffff) !== this.action) return this.elsewhere(record, word & 0xffff);
     const bytes = view.getUint32(at + 24, little);
     const flush = (category & Category.flush) !== 0;
     const sector = u64(view, at + 16, little);
     if ((category & Category.packet) !== 0 || (bytes === 0 && !flush)) return this.other(record, bytes);
+    this.last = out;
     out.timeNs = u64(view, at + 8, little);
     out.flow = view.getUint32(at + 36, little);
     out.lengthBytes = bytes;
@@ -113,6 +123,15 @@ class BlktraceReader implements BinaryReader {
       out.flags = blockFlags(out.op === BlockOp.write, fua, flush, (category & Category.sync) !== 0);
     }
     return true;
+  }
+
+  private elsewhere(record: BinaryRecord, action: number): boolean {
+    if (this.completions === null || action !== COMPLETE) return false;
+    const { view, at } = record;
+    const offset = u64(view, at + 16, this.little) * SECTOR_BYTES;
+    const flow = view.getUint32(at + 36, this.little);
+    this.completions.completed(flow, offset, view.getUint32(at + 24, this.little), u64(view, at + 8, this.little));
+    return false;
   }
 
   private other(record: BinaryRecord, bytes: number): boolean {

@@ -1,4 +1,5 @@
 import { BlockFlag } from '@flashstack/block-device';
+import type { Operation } from '../operation.js';
 
 /** Bytes of a sector, the unit of addresses in block traces of the kernel. */
 export const SECTOR_BYTES = 512;
@@ -15,4 +16,47 @@ export function deviceName(device: number): string {
 export function blockFlags(write: boolean, fua: boolean, preflush: boolean, sync: boolean): number {
   const durable = write ? (fua ? BlockFlag.fua : 0) | (preflush ? BlockFlag.preflush : 0) : 0;
   return durable | (sync ? BlockFlag.sync : 0);
+}
+
+/** A request issued and not yet completed. */
+interface Outstanding {
+  readonly operation: number;
+  readonly flow: number;
+  readonly lengthBytes: number;
+  readonly timeNs: number;
+  readonly next: Outstanding | undefined;
+}
+
+/** Matches completions with the requests they belong to, by device, first byte and length. */
+export class Completions {
+  private readonly respond: (operation: number, responseNs: number) => void;
+  private readonly byOffset = new Map<number, Outstanding>();
+
+  constructor(respond: (operation: number, responseNs: number) => void) {
+    this.respond = respond;
+  }
+
+  /** The operation of this number was issued. */
+  issued(operation: number, { flow, offsetBytes, lengthBytes, timeNs }: Operation): void {
+    if (lengthBytes === 0) return;
+    const next = this.byOffset.get(offsetBytes);
+    this.byOffset.set(offsetBytes, { operation, flow, lengthBytes, timeNs, next });
+  }
+
+  /** A request of this place and length has completed. One that was merged with others matches none. */
+  completed(flow: number, offsetBytes: number, lengthBytes: number, timeNs: number): void {
+    const kept: Outstanding[] = [];
+    let entry = this.byOffset.get(offsetBytes);
+    if (entry === undefined) return;
+    while (entry !== undefined && (entry.flow !== flow || entry.lengthBytes !== lengthBytes)) {
+      kept.push(entry);
+      entry = entry.next;
+    }
+    if (entry === undefined) return;
+    this.respond(entry.operation, Math.max(0, timeNs - entry.timeNs));
+    let rest = entry.next;
+    for (const other of kept.reverse()) rest = { ...other, next: rest };
+    if (rest === undefined) this.byOffset.delete(offsetBytes);
+    else this.byOffset.set(offsetBytes, rest);
+  }
 }

@@ -9,6 +9,11 @@ export interface FormatOptions {
   readonly action: TraceAction;
   /** fio iolog version 2: the unit of its `wait` lines, which fio's versions disagree about. Null: not said. */
   readonly waitUnit: WaitUnit | null;
+  /**
+   * For formats that tell of completions in lines of their own: how long the operation with this number (see
+   * {@link RequestReader.taken}) took. Null: nobody wants to know.
+   */
+  readonly respond: ((operation: number, responseNs: number) => void) | null;
 }
 
 /** An action of the kernel's block tracer that can be replayed. */
@@ -23,6 +28,8 @@ export interface RequestReader {
   readonly otherRequests?: number;
   /** What the first of them was, or null. */
   readonly firstOther?: string | null;
+  /** The operation that was read last is taken, as the one of this number; others are left out or limited away. */
+  taken?(operation: number): void;
   /** How the format calls the volume with this number. Default: the number. */
   volumeName?(flow: number): string;
 }

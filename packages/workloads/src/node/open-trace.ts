@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import {
   type ReadTraceOptions,
   type ReadTraceResult,
+  readMergedTrace,
   readTrace,
   type StreamTraceOptions,
   type StreamTraceResult,
@@ -10,10 +11,20 @@ import {
 import { type TraceInfo, TraceSummary } from '../trace-info.js';
 import { fileChunks } from './files.js';
 
-/** Reads a trace file, plain, gzip or zstd, into compact columns. Throws {@link TraceError}. */
-export async function openTrace(path: string | URL, options: ReadTraceOptions = {}): Promise<ReadTraceResult> {
-  const file = typeof path === 'string' ? path : fileURLToPath(path);
-  return await readTrace(fileChunks(file), file, options);
+/**
+ * Reads a trace file, plain, gzip or zstd, into compact columns; or several that blktrace wrote, one for each CPU.
+ * Throws {@link TraceError}.
+ */
+export async function openTrace(
+  path: string | URL | readonly string[],
+  options: ReadTraceOptions = {},
+): Promise<ReadTraceResult> {
+  if (typeof path === 'string') return await readTrace(fileChunks(path), path, options);
+  if (path instanceof URL) return await openTrace(fileURLToPath(path), options);
+  return await readMergedTrace(
+    path.map((file) => ({ chunks: fileChunks(file), file })),
+    options,
+  );
 }
 
 /** What a trace file is and what it holds, in one pass and without keeping its operations. Throws {@link TraceError}. */
