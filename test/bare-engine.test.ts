@@ -45,6 +45,16 @@ const workouts = [
     55,
   ),
   workout(
+    '@flashstack/sim',
+    sim,
+    ({ captureState, restoreState }) => {
+      const there = { label: '', columns: new Uint8Array(3) };
+      restoreState(there, captureState({ label: 'µs', columns: Uint8Array.of(1, 2, 3) }));
+      return there.label === 'µs' ? there.columns[2] : -1;
+    },
+    3,
+  ),
+  workout(
     '@flashstack/codec',
     codec,
     // Published check value of CRC-32C (RFC 3720, appendix B.4): 32 bytes of zeroes.
