@@ -6,8 +6,13 @@ import { traceName } from './trace-decoder.js';
 import { TraceError, TraceErrorCode } from './trace-error.js';
 import { type TraceCounts, type TraceOptions, TraceParser } from './trace-parser.js';
 
+const ESTIMATE_FROM = 1000;
+const ESTIMATE_MARGIN = 1.02;
+
 /** How a stream is read. */
 export interface StreamTraceOptions extends TraceOptions {
+  /** Bytes of the whole stream, as packed, if that is known: what keeps the operations gets its size at once. */
+  readonly sizeBytes?: number;
   /** Called after each chunk with the (compressed) bytes read so far and the operations decoded. */
   readonly progress?: (bytes: number, operations: number) => void;
 }
@@ -126,6 +131,7 @@ export async function streamTrace(
   const counter = { bytes: 0 };
   const packing: Packing = { compression: 'none' };
   let wrong: unknown = null;
+  let estimated = false;
   for await (const chunk of unpacked(counted(chunks, counter), file, packing)) {
     // Damaged data may unpack to wrong text before its checksum tells: the damage is the cause to report.
     if (wrong !== null) continue;
@@ -134,6 +140,12 @@ export async function streamTrace(
     } catch (error) {
       if (packing.compression === 'none') throw error;
       wrong = error;
+    }
+    if (!estimated && parser.operations >= ESTIMATE_FROM) {
+      estimated = true;
+      const share = (options.sizeBytes ?? 0) / counter.bytes;
+      const all = Math.ceil(parser.operations * share * ESTIMATE_MARGIN);
+      sink.reserve?.(Math.min(all, options.limit ?? all));
     }
     options.progress?.(counter.bytes, parser.operations);
     if (afterChunk !== undefined) await afterChunk();

@@ -207,7 +207,7 @@ export class TraceBuilder implements OperationSink {
   /** Appends one operation; `timeNs` may be relative to anything, also negative. */
   add(operation: Operation): void {
     const i = this.length;
-    if (i === this.ops.length) this.grow();
+    if (i === this.ops.length) this.grow(i * 2);
     this.timesNs[i] = operation.timeNs;
     this.offsetsBytes[i] = operation.offsetBytes;
     this.lengthsBytes[i] = operation.lengthBytes;
@@ -216,6 +216,11 @@ export class TraceBuilder implements OperationSink {
     this.flags[i] = operation.flags;
     this.length = i + 1;
     if (operation.responseNs !== 0) this.respond(i, operation.responseNs);
+  }
+
+  /** Makes room for so many operations in all, to save growing step by step. */
+  reserve(operations: number): void {
+    if (operations > this.ops.length) this.grow(operations);
   }
 
   /** Sets the response time of an operation added before. */
@@ -245,8 +250,7 @@ export class TraceBuilder implements OperationSink {
     });
   }
 
-  private grow(): void {
-    const capacity = this.ops.length * 2;
+  private grow(capacity: number): void {
     this.timesNs = resized(this.timesNs, new Float64Array(capacity));
     this.offsetsBytes = resized(this.offsetsBytes, new Float64Array(capacity));
     this.lengthsBytes = resized(this.lengthsBytes, new Uint32Array(capacity));

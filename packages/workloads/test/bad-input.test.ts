@@ -150,7 +150,7 @@ describe('columns that are wrong', () => {
     ['tencent', '1538323200,9007199254740991,128,0,1063', '12: sector is too large (the limit is 2^53 bytes)'],
     ['spc', '0,20941264,8192,Q,0.551706', '17: opcode is neither R nor W but "Q"'],
     ['spc', '0,20941264,8192,W,0.55e3', '19: time is not a number'],
-    ['disksim', '0.000000 0 130944 8 read', '21: flags is not a whole number'],
+    ['disksim', '0.000000 0 130944 8 read', '21: flags is not a hexadecimal number but "read"'],
     ['disksim', '0.000000 0 -130944 8 1', '12: sector is negative'],
     [
       'fio-iolog',

@@ -62,6 +62,14 @@ describe('what is accepted', () => {
     expect(Array.from(trace.sortedByTime().ops)).toEqual([BlockOp.read, BlockOp.write]);
   });
 
+  test('DiskSim: flags are hexadecimal, bit 0 reads', async () => {
+    const flags = ['0', '1', 'a', 'B', '10', '1f', 'C'];
+    const trace = await read(flags.map((flag, i) => `${i}.5 0 ${i} 8 ${flag}\n`).join(''));
+    expect(trace.format).toBe('disksim');
+    const expected = flags.map((flag) => (Number.parseInt(flag, 16) % 2 === 1 ? BlockOp.read : BlockOp.write));
+    expect(Array.from(trace.ops)).toEqual(expected);
+  });
+
   test('requests of length zero are left out and counted', async () => {
     const trace = await read('1000 4 2 0 0\n1000 3 1 1 1\n');
     expect([trace.length, trace.zeroLength]).toEqual([1, 1]);

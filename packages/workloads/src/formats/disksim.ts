@@ -8,17 +8,20 @@ import type { OperationWriter, RowReader, TextFormat } from './format.js';
 const SECTOR_BYTES = 512;
 const MS_NS = 1e6;
 const MS_DIGITS = 6;
-const READ_FLAG = 1;
 const ZERO = 48;
 const ONE = 49;
+const NINE = 57;
+const LOWER = 32;
+const LETTER_A = 97;
+const LETTER_F = 102;
 const SPACE = 32;
-const LINE = /^\s*\d+\.\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+\s*$/;
+const LINE = /^\s*\d+\.\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+[0-9a-fA-F]+\s*$/;
 
-/** ASCII traces of DiskSim (Bucy et al.: The DiskSim Simulation Environment 4.0, CMU-PDL-08-101, §3.2). */
+/** ASCII traces of DiskSim (Bucy et al.: The DiskSim Simulation Environment 4.0, CMU-PDL-08-101). */
 export const disksimFormat: TextFormat = {
   kind: 'text',
   name: 'disksim',
-  summary: 'DiskSim: arrival in ms, device, start sector, sectors, flags (bit 0: read)',
+  summary: 'DiskSim: arrival in ms, device, start sector, sectors, flags in hexadecimal (bit 0: read)',
   facts: '5 columns, times in ms, sectors of 512 B',
   separator: 'space',
   columns: ['time', 'device', 'sector', 'sectors', 'flags'],
@@ -49,9 +52,22 @@ class DisksimReader implements RowReader {
     out.flow = row.uint(1, 'device');
     out.offsetBytes = row.bytes(2, 'sector', SECTOR_BYTES);
     out.lengthBytes = row.length(3, 'sectors', SECTOR_BYTES);
-    out.op = row.uint(4, 'flags') % 2 === READ_FLAG ? BlockOp.read : BlockOp.write;
+    out.op = readFlag(row) ? BlockOp.read : BlockOp.write;
     return true;
   }
+}
+
+/** Bit 0 of the flags, which are hexadecimal. */
+function readFlag(row: Row): boolean {
+  const width = row.width(4);
+  for (let i = 0; i < width; i++) {
+    const byte = row.byteAt(4, i);
+    const letter = byte | LOWER;
+    const hexadecimal = (byte >= ZERO && byte <= NINE) || (letter >= LETTER_A && letter <= LETTER_F);
+    if (!hexadecimal) row.fail(4, `flags is not a hexadecimal number but "${row.text(4)}"`);
+  }
+  const last = row.byteAt(4, width - 1);
+  return last <= NINE ? last % 2 === 1 : ((last | LOWER) - LETTER_A) % 2 === 1;
 }
 
 class DisksimWriter implements OperationWriter {

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { TraceError, TraceErrorCode } from '../trace-error.js';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -17,6 +18,14 @@ export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   } catch (error) {
     throw unreadable(path, error);
   }
+}
+
+/** Bytes of a file, 0 for a pipe. Throws {@link TraceError} if there is none. */
+export async function sizeOf(path: string): Promise<number> {
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+  return size;
 }
 
 /** Why the system refuses a file, in words. */

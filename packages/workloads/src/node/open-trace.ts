@@ -9,7 +9,7 @@ import {
   streamTrace,
 } from '../read-trace.js';
 import { type TraceInfo, TraceSummary } from '../trace-info.js';
-import { fileChunks } from './files.js';
+import { fileChunks, sizeOf } from './files.js';
 
 /**
  * Reads a trace file, plain, gzip or zstd, into compact columns; or several that blktrace wrote, one for each CPU.
@@ -19,7 +19,9 @@ export async function openTrace(
   path: string | URL | readonly string[],
   options: ReadTraceOptions = {},
 ): Promise<ReadTraceResult> {
-  if (typeof path === 'string') return await readTrace(fileChunks(path), path, options);
+  if (typeof path === 'string') {
+    return await readTrace(fileChunks(path), path, { sizeBytes: await sizeOf(path), ...options });
+  }
   if (path instanceof URL) return await openTrace(fileURLToPath(path), options);
   return await readMergedTrace(
     path.map((file) => ({ chunks: fileChunks(file), file })),
