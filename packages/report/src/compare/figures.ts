@@ -119,7 +119,7 @@ export function latencyFigure(comparison: Comparison, workload: number): Figure 
     return [{ name: system.name, latencies, style: dash === undefined ? { token } : { token, dash } }];
   });
   const id = `latency-${workload + 1}`;
-  const question = `${prefix(comparison, workload)}how ${kind} latencies are distributed`;
+  const question = `${prefix(comparison, workload)}How ${kind} latencies are distributed`;
   if (curves.length === 0) return missingFigure(id, 6, question, 'A distribution needs more than ten requests.');
   return {
     id,
@@ -137,7 +137,7 @@ function latencyTitle(curves: readonly LatencyCurve[], kind: string, where: stri
     );
   const tail = at(99);
   const middle = at(50);
-  if (curves.length === 1) return `${where}p99 of ${kind}s is ${duration(tail.latencies.percentile(99))}`;
+  if (curves.length === 1) return `${where}The p99 of ${kind}s is ${duration(tail.latencies.percentile(99))}`;
   if (tail === middle) return `${where}${tail.name} is slowest at the median and in the tail`;
   return `${where}${middle.name} is slowest at the median, ${tail.name} in the tail`;
 }
@@ -154,7 +154,7 @@ export function panelsFigure(comparison: Comparison, workload: number): Figure {
   });
   const id = `throughput-${workload + 1}`;
   const where = prefix(comparison, workload);
-  if (drawn.length === 0) return missingFigure(id, 6, `${where}throughput over time`, 'Nothing was transferred.');
+  if (drawn.length === 0) return missingFigure(id, 6, `${where}Throughput over time`, 'Nothing was transferred.');
   const end = Math.max(...drawn.map((panel) => panel.end));
   const top = largest(...drawn.map((panel) => panel.windows)) * 1.1;
   const left = 46;
@@ -231,7 +231,7 @@ function panelMarks(panel: Panel, row: number, all: readonly Panel[], top: numbe
 }
 
 function panelsTitle(panels: readonly Panel[], where: string): string {
-  if (panels.length === 1) return `${where}throughput over time`;
+  if (panels.length === 1) return `${where}Throughput over time`;
   const rates = panels.map((panel) => {
     const values = panel.windows.values.filter(Number.isFinite);
     return values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -239,7 +239,7 @@ function panelsTitle(panels: readonly Panel[], where: string): string {
   const best = rates.indexOf(Math.max(...rates));
   const worst = rates.indexOf(Math.min(...rates));
   const times = rates[best] / rates[worst];
-  if (!(times > 1.05)) return `${where}throughput is about the same`;
+  if (!(times > 1.05)) return `${where}Throughput is about the same`;
   return `${where}${panels[best].system.name} moves ${significant(times)} times the bytes per second of ${panels[worst].system.name}`;
 }
 

@@ -137,6 +137,6 @@ function styled(names: readonly string[], baseline: number): System[] {
     if (at === baseline) return { name, token: 'ext4', dash: '6 4', marker };
     const color = other % COLORS.length;
     const round = Math.floor(other++ / COLORS.length);
-    return { name, token: COLORS[color], dash: DASHES[(color + round) % DASHES.length], marker };
+    return { name, token: COLORS[color], dash: DASHES[(color + 2 * round) % DASHES.length], marker };
   });
 }

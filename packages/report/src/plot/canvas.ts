@@ -91,6 +91,7 @@ function tidy(svg: string): string {
     .replace(/(\s(?:d|x|y|x1|x2|y1|y2|width|height|transform)=")([^"]*)/g, (_, name: string, value: string) => {
       return name + value.replace(/-?\d+\.\d+/g, shorten);
     })
+    .replaceAll('&#160;', '\u00a0')
     .replace(/ \/>/g, '/>');
 }
 

@@ -57,7 +57,7 @@ function edge(ticks: Ticks): number {
 }
 
 /** Labels below the plot; the outermost stay within it. */
-export function axisX(ticks: Ticks, size: Size, gridFrom = Number.POSITIVE_INFINITY): Mark[] {
+export function axisX(ticks: Ticks, size: Size, gridFrom: number = Number.POSITIVE_INFINITY): Mark[] {
   const marks: Mark[] = [];
   const grid = ticks.at.filter((value) => value >= gridFrom);
   if (grid.length > 0) marks.push(Plot.gridX(grid, { stroke: color('grid'), strokeOpacity: 1 }));
