@@ -1,6 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { type NamedResult, runExperiment } from '@flashstack/experiment';
+import { exportResults, writeResult } from '@flashstack/experiment/node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documents, root } from './workspace.js';
 
 // Taken anew here, so that the tests run what the documentation says now.
@@ -13,14 +17,23 @@ test.each(snippets)('%s runs', async (name) => {
   await expect(import(`${folder}${name}`)).resolves.toBeDefined();
 });
 
-/** Command lines in ```sh blocks that start with the project's own command. */
-function commandLines(path: string): string[] {
+/** Contents of the fenced blocks of a language. */
+function blocks(path: string, language: string): string[] {
   const text = readFileSync(`${root}${path}`, 'utf8');
-  return [...text.matchAll(/^```sh *\n(.*?)^```$/gms)]
-    .flatMap((block) => (block[1] ?? '').replace(/\\\n\s*/g, '').split('\n'))
+  return [...text.matchAll(/^```(\w+)[^\n]*\n(.*?)^```$/gms)]
+    .filter((block) => block[1] === language)
+    .map((block) => block[2] ?? '');
+}
+
+/** Command lines of the ```sh blocks, each on one line. */
+const shellLines = (path: string): string[] =>
+  blocks(path, 'sh').flatMap((block) => block.replace(/\\\n\s*/g, '').split('\n'));
+
+/** Command lines that start with the project's own command. */
+const commandLines = (path: string): string[] =>
+  shellLines(path)
     .map((line) => line.replace(/ +#.*$/, '').trim())
     .filter((line) => /^npm run -s flashstack -- /.test(line));
-}
 
 const commands = [...new Set(documents().flatMap(commandLines))];
 
@@ -43,12 +56,59 @@ test('every shell block of the documentation is one that is tested or one that s
     /^cd /,
     /^#/,
   ];
-  const unknown = documents().flatMap((path) => {
-    const text = readFileSync(`${root}${path}`, 'utf8');
-    return [...text.matchAll(/^```sh *\n(.*?)^```$/gms)]
-      .flatMap((block) => (block[1] ?? '').replace(/\\\n\s*/g, '').split('\n'))
+  const unknown = documents().flatMap((path) =>
+    shellLines(path)
       .filter((line) => line.trim() !== '' && !known.some((pattern) => pattern.test(line.trim())))
-      .map((line) => `${path}: ${line}`);
-  });
+      .map((line) => `${path}: ${line}`),
+  );
   expect(unknown).toEqual([]);
+});
+
+test('every file that a page shows is the file of that name', () => {
+  let shown = 0;
+  for (const path of documents()) {
+    const text = readFileSync(`${root}${path}`, 'utf8');
+    for (const block of text.matchAll(/^```\w+ \[([^\]]+)\]\n(.*?)^```$/gms)) {
+      const [, file, contents] = block;
+      expect(existsSync(`${root}${file}`), `${path} shows ${file}`).toBe(true);
+      expect(contents, `${path} shows ${file}`).toBe(readFileSync(`${root}${file}`, 'utf8'));
+      shown++;
+    }
+  }
+  expect(shown).toBeGreaterThan(5);
+});
+
+describe('SQL of the documentation', () => {
+  const queries = documents().flatMap((path) => blocks(path, 'sql').map((text) => [path, text] as const));
+  const folder = mkdtempSync(`${tmpdir()}/flashstack-sql-`);
+  let database: DuckDBConnection;
+
+  // What the pages presuppose: a folder of tables and a folder of results.
+  beforeAll(async () => {
+    const results: NamedResult[] = [];
+    for (const seed of [1, 2]) {
+      const result = await runExperiment({
+        device: { preset: 'mqsim-b8', capacityBytes: 256 * 2 ** 20 },
+        workload: { kind: 'random', parameters: { requests: 2000 } },
+        seed,
+      });
+      results.push({ run: 'small', result });
+      mkdirSync(`${folder}/results`, { recursive: true });
+      writeResult(result, `${folder}/results`, `small-${seed}`);
+    }
+    mkdirSync(`${folder}/sweep`);
+    exportResults(results, 'parquet', `${folder}/sweep`);
+    database = await (await DuckDBInstance.create()).connect();
+  });
+  afterAll(() => {
+    database.closeSync();
+    rmSync(folder, { recursive: true });
+  });
+
+  test.runIf(queries.length > 0).each(queries)('%s', async (_, query) => {
+    const answer = await database.runAndReadAll(query.replace(/'(sweep|results)\//g, `'${folder}/$1/`));
+    const rows = answer.getRowsJson();
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.flat()).not.toContain(null);
+  });
 });
