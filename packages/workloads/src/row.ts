@@ -158,14 +158,15 @@ export class Row {
 
   private digits(field: number, from: number, to: number, what: string, kind: string): number {
     if (from >= to) this.fail(field, `${what} is empty`);
+    const bytes = this.bytesOfLine;
     let value = 0;
     for (let start = from; start < to; start += CHUNK_DIGITS) {
       // Nine digits fit an integer of 32 bits, which is faster to sum up than a double.
       const end = Math.min(to, start + CHUNK_DIGITS);
       let part = 0;
       for (let i = start; i < end; i++) {
-        const digit = this.bytesOfLine[i] - ZERO;
-        if (digit < 0 || digit > 9) this.notDigits(field, i === from && this.bytesOfLine[i] === MINUS, what, kind);
+        const digit = bytes[i] - ZERO;
+        if (digit < 0 || digit > 9) this.notDigits(field, i === from && bytes[i] === MINUS, what, kind);
         part = (part * 10 + digit) | 0;
       }
       value = start === from ? part : value * POWERS[end - start] + part;
@@ -191,31 +192,32 @@ export class Row {
   }
 
   private cutAtCommas(): void {
-    const bytes = this.bytesOfLine;
+    const { bytesOfLine, end, from, to } = this;
     let count = 0;
-    let from = this.start;
-    for (let i = this.start; i <= this.end; i++) {
-      if (i < this.end && bytes[i] !== COMMA) continue;
-      if (count < MAX_FIELDS) {
-        this.from[count] = from;
-        this.to[count] = i;
-        count++;
+    from[0] = this.start;
+    for (let i = this.start; i < end; i++) {
+      if (bytesOfLine[i] !== COMMA) continue;
+      to[count++] = i;
+      if (count === MAX_FIELDS) {
+        this.fields = count;
+        return;
       }
-      from = i + 1;
+      from[count] = i + 1;
     }
-    this.fields = count;
+    to[count] = end;
+    this.fields = count + 1;
   }
 
   private cutAtSpaces(): void {
-    const bytes = this.bytesOfLine;
+    const { bytesOfLine, end, from, to } = this;
     let count = 0;
     let i = this.start;
-    while (i < this.end && count < MAX_FIELDS) {
-      while (i < this.end && (bytes[i] === SPACE || bytes[i] === TAB)) i++;
-      if (i === this.end) break;
-      this.from[count] = i;
-      while (i < this.end && bytes[i] !== SPACE && bytes[i] !== TAB) i++;
-      this.to[count] = i;
+    while (i < end && count < MAX_FIELDS) {
+      while (i < end && (bytesOfLine[i] === SPACE || bytesOfLine[i] === TAB)) i++;
+      if (i === end) break;
+      from[count] = i;
+      while (i < end && bytesOfLine[i] !== SPACE && bytesOfLine[i] !== TAB) i++;
+      to[count] = i;
       count++;
     }
     this.fields = count;
