@@ -2,11 +2,16 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { runDemo } from './demo-command.js';
 import { listDevices, showDevice } from './devices-command.js';
 import { ExitCode } from './exit-code.js';
+import type { ExperimentFlags } from './experiment-command.js';
 import { InterruptedError } from './interrupt.js';
-import { type ReplayFlags, runReplay } from './replay-command.js';
+import { addFlags, specFlags, traceFlags } from './option-flags.js';
 import { describeError, exitCodeOf } from './report-error.js';
+import { type ReportFlags, runCompare, runExport, runReport } from './results-command.js';
+import { runReplay, runRun, type SpecFlags } from './run-command.js';
+import { runSchema } from './schema-command.js';
 import { Session, type SessionFlags } from './session.js';
 import { type ColorMode, type Host, type Style, styleFor } from './terminal.js';
+import { runTraceConvert, runTraceInfo } from './trace-command.js';
 
 const exitCodes = `
 Exit codes:
@@ -56,9 +61,12 @@ function reportUsage(error: CommanderError, host: Host, style: Style): number {
   return ExitCode.usage;
 }
 
-function program(host: Host, settings: CliSettings, outcome: { code: number }): Command {
+/** The command line as commander knows it: for running it, and for the reference page. */
+export function program(host: Host, settings: CliSettings, outcome: { code: number }): Command {
   const root = new Command('flashstack')
-    .description('Replays block traces on simulated flash storage and shows where time and write\namplification go.')
+    .description(
+      'Simulates flash storage under recorded and synthetic workloads, and shows where\ntime and write amplification go.',
+    )
     .version(settings.version)
     .exitOverride()
     .configureOutput({
@@ -70,62 +78,162 @@ function program(host: Host, settings: CliSettings, outcome: { code: number }): 
     })
     .addHelpText('after', exitCodes)
     .showSuggestionAfterError();
-  addReplay(root, host, settings, outcome);
-  addDevices(root, host, settings);
-  addDemo(root, host, settings, outcome);
+  const session = (flags: SessionFlags): Session => new Session(host, flags, settings.version);
+  const ends = (code: number): void => {
+    outcome.code = code;
+  };
+  addRun(root, session, ends);
+  addReplay(root, session, ends);
+  addResults(root, session, ends);
+  addTrace(root, session, ends);
+  addDevices(root, session);
+  addSchema(root, session);
+  addDemo(root, settings, session, ends);
   return root;
 }
 
-function addReplay(root: Command, host: Host, settings: CliSettings, outcome: { code: number }): void {
+type NewSession = (flags: SessionFlags) => Session;
+type Ends = (code: number) => void;
+
+function addRun(root: Command, session: NewSession, ends: Ends): void {
   const command = root
-    .command('replay')
-    .description('replay a block trace, plain or gzip, on a simulated drive')
-    .argument('<trace>', 'trace file')
-    .option('--device <preset>', 'drive to simulate, needed; see "flashstack devices"')
-    .option('--format <name>', 'msr, mqsim, or auto: recognised if that is certain', 'auto')
-    .option('--skip-bad-lines', 'count and skip lines that cannot be read')
-    .option('--loop <mode>', 'closed:N keeps N requests in flight; open follows the recorded times', 'closed:32')
-    .option('--time-scale <factor>', 'open loop: multiplies recorded times; 0.5 is twice as fast', '1')
-    .option('--address <policy>', 'addresses beyond the drive: wrap, compact, scale, fail', 'fail')
-    .option('--repeat <n>', 'passes over the trace', '1')
-    .option('--precondition <state>', 'state of the drive at the start: none, fill, steady', 'none')
-    .option('--capacity <size>', 'scale the drive, such as 4GiB; its parallelism stays')
-    .option('--over-provisioning <share>', 'spare flash as a share of the capacity, such as 7%')
-    .option('--set <path=value>', 'change one value of the drive, such as ftl.victim=fifo; repeatable', collect)
-    .option('--seed <n>', 'seed of everything random', '1')
-    .option('--scheduler <kind>', 'timeline (fast) or event (priorities, suspension); default: as the preset says')
-    .option('--out <dir>', 'also write the result as DIR/TRACE.json');
-  common(command)
-    .option('--json', 'print the result as JSON, and nothing else, on stdout')
-    .option('--verbose', 'add the table of all metrics')
-    .addHelpText('after', exitCodes)
-    .action(async (trace: string, flags: ReplayFlags & SessionFlags) => {
-      outcome.code = await runReplay(trace, flags, new Session(host, flags, settings.version));
-    });
+    .command('run')
+    .description('run an experiment from its spec: YAML, JSON, TypeScript or JavaScript')
+    .argument('<spec>', 'spec file; see "flashstack schema"');
+  addFlags(command, specFlags);
+  experiment(command).action(async (file: string, flags: ExperimentFlags & SpecFlags & SessionFlags) =>
+    ends(await runRun(file, flags, session(flags))),
+  );
 }
 
-function addDevices(root: Command, host: Host, settings: CliSettings): void {
+function addReplay(root: Command, session: NewSession, ends: Ends): void {
+  const command = root
+    .command('replay')
+    .description('replay a block trace, plain, gzip or zstd, on a simulated drive')
+    .argument('<trace>', 'trace file')
+    .option('--device <preset>', 'drive to simulate, needed; see "flashstack devices"');
+  addFlags(command, specFlags);
+  reading(command).option('--module <file>', 'strategies or presets of your own; repeatable', collect);
+  experiment(command).action(async (file: string, flags: ExperimentFlags & SpecFlags & SessionFlags) =>
+    ends(await runReplay(file, flags, session(flags))),
+  );
+}
+
+function addResults(root: Command, session: NewSession, ends: Ends): void {
+  common(
+    root
+      .command('report')
+      .description('say what results of --out hold, and why: as text, page, pictures')
+      .argument('<result...>', 'result files'),
+  )
+    .option('--html <file>', 'also write a page that needs nothing else')
+    .option('--png <dir>', 'also write every figure as PNG and SVG')
+    .option('--verbose', 'add the table of all metrics of one result')
+    .action(async (files: readonly string[], flags: ReportFlags & SessionFlags) =>
+      ends(await runReport(files, flags, session(flags))),
+    );
+  common(
+    root
+      .command('compare')
+      .description('results side by side; those that differ only in the seed are one column')
+      .argument('<result...>', 'result files; the first is the baseline'),
+  )
+    .option('--json', 'print the metrics of each column as JSON')
+    .action((files: readonly string[], flags: SessionFlags & { json?: boolean }) =>
+      ends(runCompare(files, flags.json === true, session(flags))),
+    );
+  common(
+    root
+      .command('export')
+      .description('write results as tables for spreadsheets and databases')
+      .argument('<result...>', 'result files'),
+  )
+    .addOption(new Option('--format <name>', 'csv or parquet').choices(['csv', 'parquet']).default('csv'))
+    .requiredOption('--out <dir>', 'folder of the tables')
+    .action((files: readonly string[], flags: SessionFlags & { format: 'csv' | 'parquet'; out: string }) =>
+      ends(runExport(files, flags.format, flags.out, session(flags))),
+    );
+}
+
+function addTrace(root: Command, session: NewSession, ends: Ends): void {
+  const trace = root.command('trace').description('look at trace files, and convert them');
+  common(
+    reading(trace.command('info').description('what a trace is and what it holds').argument('<trace>', 'trace file')),
+  )
+    .option('--json', 'print JSON')
+    .action(async (file: string, flags: SpecFlags & SessionFlags & { json?: boolean }) =>
+      ends(await runTraceInfo(file, flags, session(flags))),
+    );
+  common(
+    reading(
+      trace
+        .command('convert')
+        .description('write the requests of a trace in another format')
+        .argument('<from>', 'trace file')
+        .argument('<to>', 'file to write; .gz and .zst pack it'),
+    ),
+  )
+    .option('--to <format>', 'format to write; default: by the ending of the name')
+    .option('--strict', 'fail at the first thing that the format cannot hold')
+    .action(async (from: string, to: string, flags: SpecFlags & SessionFlags & { to?: string; strict?: boolean }) =>
+      ends(await runTraceConvert(from, to, flags, session(flags))),
+    );
+}
+
+function addDevices(root: Command, session: NewSession): void {
   const devices = root.command('devices').description('list the drives that can be simulated');
   common(devices)
     .option('--json', 'print JSON')
-    .action((flags: SessionFlags & { json?: boolean }) =>
-      listDevices(flags.json === true, new Session(host, flags, settings.version)),
-    );
+    .action((flags: SessionFlags & { json?: boolean }) => listDevices(flags.json === true, session(flags)));
   common(devices.command('show').description('show one drive: geometry, timing, sources').argument('<name>', 'preset'))
     .option('--json', 'print its configuration as JSON')
     .action((name: string, _flags: unknown, command: Command) => {
       // The parent takes options of the same name first.
       const flags = command.optsWithGlobals<SessionFlags & { json?: boolean }>();
-      showDevice(name, flags.json === true, new Session(host, flags, settings.version));
+      showDevice(name, flags.json === true, session(flags));
     });
 }
 
-function addDemo(root: Command, host: Host, settings: CliSettings, outcome: { code: number }): void {
+function addSchema(root: Command, session: NewSession): void {
+  common(
+    root
+      .command('schema')
+      .description('print the JSON Schema of specs, or the options of one section in words')
+      .argument('[section]', 'such as ftl, nand.timing, workload'),
+  )
+    .option('--json', 'the JSON Schema of the section')
+    .action((section: string | undefined, flags: SessionFlags & { json?: boolean }) =>
+      runSchema(section, flags.json === true, session(flags)),
+    );
+}
+
+function addDemo(root: Command, settings: CliSettings, session: NewSession, ends: Ends): void {
   common(root.command('demo').description('replay two recorded traces on two drives and compare them'))
     .option('--seed <n>', 'seed of everything random', '1')
-    .action(async (flags: SessionFlags & { seed: string }) => {
-      outcome.code = await runDemo(settings.demoTraces, flags, new Session(host, flags, settings.version));
-    });
+    .option('--out <dir>', 'folder of the results and of their report', 'out/demo')
+    .action(async (flags: SessionFlags & { seed: string; out: string }) =>
+      ends(await runDemo(settings.demoTraces, flags, session(flags))),
+    );
+}
+
+/** Flags that say how a trace is read. */
+function reading(command: Command): Command {
+  return addFlags(command, traceFlags).option('--select <volume=name>', 'only these volumes; repeatable', collect);
+}
+
+/** Flags of what becomes of a run. */
+function experiment(command: Command): Command {
+  return common(command)
+    .option('--set <path=value>', 'set any key of the spec, such as ftl.victim=fifo; repeatable', collect)
+    .option('--seeds <n>', 'run with so many seeds, from --seed on, and show the spread', '1')
+    .option('--out <dir>', 'also write the result and its report into a folder')
+    .option('--html <file>', 'write the report there')
+    .option('--trace-events <file>', 'write what channels and dies did, for ui.perfetto.dev')
+    .option('--save-drive <file>', 'keep the drive as it is after preconditioning')
+    .option('--load-drive <file>', 'take that drive instead of preconditioning one')
+    .option('--json', 'print the result as JSON, and nothing else, on stdout')
+    .option('--verbose', 'add the table of all metrics')
+    .addHelpText('after', exitCodes);
 }
 
 function common(command: Command): Command {

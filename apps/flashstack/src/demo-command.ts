@@ -1,12 +1,14 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BlockOp } from '@flashstack/block-device';
+import { readSpec, writeResult, writeWhole } from '@flashstack/experiment/node';
 import type { Trace } from '@flashstack/workloads';
 import { openTrace } from '@flashstack/workloads/node';
 import { ExitCode } from './exit-code.js';
 import { Interrupt } from './interrupt.js';
-import { parseWhole } from './options.js';
-import { type Run, runOnDevice } from './run.js';
+import { parseWhole } from './option-flags.js';
+import { UsageError } from './report-error.js';
+import { named, type Run, runSpec } from './run.js';
 import type { Session } from './session.js';
 import { waits } from './summary.js';
 import { type Style, table, width, wrap } from './terminal.js';
@@ -19,9 +21,17 @@ const CAPACITY = 8 * 2 ** 30;
 const DRIVE_WRITES = 1;
 const DEPTH = 32;
 
-/** `flashstack demo`, the main job of `npm start`: two recorded traces on two drives, compared. Returns the exit code. */
-export async function runDemo(traces: URL, flags: { readonly seed: string }, session: Session): Promise<number> {
-  const seed = parseWhole('--seed', flags.seed, 0);
+/**
+ * `flashstack demo`, the main job of `npm start`: two recorded traces on two drives, compared; the results and a page
+ * that compares them are written into a folder. Returns the exit code.
+ */
+export async function runDemo(
+  traces: URL,
+  flags: { readonly seed: string; readonly out: string },
+  session: Session,
+): Promise<number> {
+  const seed = parseWhole('--seed', flags.seed, 0, Number.MAX_SAFE_INTEGER);
+  if (flags.out === '') throw new UsageError('--out is "", expected the name of a folder.');
   const interrupt = new Interrupt(session.host);
   try {
     const files = TRACES.map((name) => fileURLToPath(new URL(name, traces)));
@@ -30,28 +40,16 @@ export async function runDemo(traces: URL, flags: { readonly seed: string }, ses
       const { trace } = await openTrace(file);
       for (const device of DRIVES) {
         interrupt.throwIfRequested();
-        const run = await runOnDevice(
-          {
-            name: device,
-            device: { preset: device, capacityBytes: CAPACITY },
-            scheduler: undefined,
-            loop: { kind: 'closed', depth: DEPTH },
-            address: 'wrap',
-            repeat: repeats(trace),
-            precondition: 'steady',
-            seed,
-            trace,
-          },
-          session,
-          interrupt,
-        );
+        const loaded = await readSpec(specOf(file, device, trace, seed), { name: trace.name, folder: '.' });
+        const run = await runSpec(named(loaded, trace), trace, session, interrupt);
         session.note('cpu', run.cost);
         runs.push(run);
         if (run.summary.interruptedNs !== null) break;
       }
       if (interrupt.requested) break;
     }
-    session.print(render(runs, seed, files[0], session.style));
+    const report = await writeFiles(runs, flags.out);
+    session.print(render(runs, seed, files[0], report, session.style));
     if (interrupt.requested) return ExitCode.interrupted;
     return runs.some((run) => run.summary.failed > 0) ? ExitCode.no : ExitCode.done;
   } finally {
@@ -59,12 +57,34 @@ export async function runDemo(traces: URL, flags: { readonly seed: string }, ses
   }
 }
 
+function specOf(file: string, device: string, trace: Trace, seed: number): Readonly<Record<string, unknown>> {
+  return {
+    device: { preset: device, capacity: CAPACITY },
+    workload: { trace: file },
+    loop: `closed:${DEPTH}`,
+    address: 'wrap',
+    repeat: repeats(trace),
+    precondition: 'steady',
+    seed,
+  };
+}
+
+/** The results, and the page that compares them; returns the page's path. */
+async function writeFiles(runs: readonly Run[], folder: string): Promise<string> {
+  const results = runs.map(({ result }) => result);
+  for (const { result, summary } of runs) writeResult(result, folder, `${summary.workload}-${summary.device}`);
+  const { renderReport } = await import('@flashstack/report');
+  const path = `${folder.replace(/(?<=.)\/+$/, '')}/report.html`;
+  writeWhole(path, renderReport(results));
+  return path;
+}
+
 /** Passes over the trace until it has written the drive often enough. */
 function repeats(trace: Trace): number {
   return Math.ceil((DRIVE_WRITES * CAPACITY) / trace.totals(BlockOp.write).bytes);
 }
 
-function render(runs: readonly Run[], seed: number, trace: string, style: Style): string {
+function render(runs: readonly Run[], seed: number, trace: string, report: string, style: Style): string {
   const { numbers } = style;
   const title = `Two recorded traces on two simulated drives of ${numbers.bytes(CAPACITY)}`;
   const identity = `seed ${seed}`;
@@ -81,7 +101,8 @@ function render(runs: readonly Run[], seed: number, trace: string, style: Style)
   }
   lines.push(...comparison(runs, style), style.tone('dim', "WAF counts what left the drive's write buffer for flash."));
   lines.push('', style.tone('dim', 'what the slowest 0.1 % of the writes waited for'));
-  lines.push(...reasons(runs, style), '', style.tone('dim', 'where to go on'), ...further(trace, style));
+  lines.push(...reasons(runs, style), '', `${style.tone('dim', 'report')}   ${style.tone('path', report)}`);
+  lines.push(style.tone('dim', 'where to go on'), ...further(trace, style));
   return `${lines.join('\n')}\n`;
 }
 
@@ -93,7 +114,7 @@ function comparison(runs: readonly Run[], style: Style): string[] {
 
 function comparisonIn(runs: readonly Run[], unit: string, ns: number, style: Style): string[] {
   const { numbers } = style;
-  const rows = runs.map(({ summary, metrics }, i) => {
+  const rows = runs.map(({ summary, result: { metrics } }, i) => {
     const first = i === 0 || runs[i - 1].summary.workload !== summary.workload;
     const write = summary.rows.find((row) => row.name === 'write');
     const latencies = write === undefined ? [] : [write.p50Ns, write.p99Ns, write.p999Ns];

@@ -1,6 +1,5 @@
 import { writeSync } from 'node:fs';
-import { HostError } from './report-error.js';
-import { reasonOf } from './result-file.js';
+import { HostError, reasonOf } from '@flashstack/experiment/node';
 import type { Host, Output } from './terminal.js';
 
 /** The machine that this process runs on. */

@@ -1,5 +1,7 @@
+import { SpecError } from '@flashstack/experiment';
+import { HostError } from '@flashstack/experiment/node';
 import { InputError, SimulationError } from '@flashstack/sim';
-import { TraceError, type TracePosition } from '@flashstack/workloads';
+import { TraceError, TraceErrorCode, type TracePosition } from '@flashstack/workloads';
 import { CommanderError } from 'commander';
 import { ExitCode } from './exit-code.js';
 import { type Style, wrap } from './terminal.js';
@@ -7,18 +9,6 @@ import { type Style, wrap } from './terminal.js';
 const LIMIT = 80;
 const INDENT = 3;
 const SHOWN = LIMIT - INDENT;
-
-/** A failure of the machine that flashstack runs on: a full disk, a file that cannot be written. */
-export class HostError extends Error {
-  /** What to do about it. */
-  readonly hints: readonly string[];
-
-  constructor(message: string, hints: readonly string[] = []) {
-    super(message);
-    this.name = 'HostError';
-    this.hints = hints;
-  }
-}
 
 /** An input error with what to do about it, for the command line's own options. */
 export class UsageError extends InputError {
@@ -31,10 +21,13 @@ export class UsageError extends InputError {
   }
 }
 
+// A trace that this machine does not let be read or written, though the command is right.
+const hostFailures: readonly string[] = [TraceErrorCode.denied, TraceErrorCode.write];
+
 /** The exit code that belongs to an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
-  if (error instanceof TraceError && error.code === 'ERR_TRACE_UNREADABLE') return ExitCode.usage;
+  if (error instanceof TraceError && hostFailures.includes(error.code)) return ExitCode.failure;
   if (error instanceof InputError) return ExitCode.usage;
   if (error instanceof RangeError && 'code' in error) return ExitCode.usage;
   return ExitCode.failure;
@@ -49,6 +42,7 @@ export function describeError(error: unknown, style: Style): string {
   const text = lines.map((line, index) => (index === 0 ? line : `${' '.repeat(INDENT)}${line.trimStart()}`));
   text[0] = text[0].replace(/^error/, style.tone('bad', 'error'));
   if (error instanceof TraceError && error.position !== null) text.push(...excerpt(error.position, style));
+  if (error instanceof SpecError) text.push(...specExcerpt(error, style));
   for (const hint of [...more, ...hintsOf(error)]) text.push(...indented(hint));
   if (!known && !(error instanceof SimulationError)) {
     text.push(...indented('This is a defect of flashstack. --debug shows where it happened.'));
@@ -57,6 +51,7 @@ export function describeError(error: unknown, style: Style): string {
 }
 
 function hintsOf(error: unknown): readonly string[] {
+  if (error instanceof SpecError) return error.hints;
   if (error instanceof TraceError || error instanceof HostError || error instanceof UsageError) return error.hints;
   return [];
 }
@@ -74,6 +69,23 @@ function excerpt(position: TracePosition, style: Style): string[] {
   const line = `${shown.slice(0, from)}${style.tone('strong', shown.slice(from, to))}${shown.slice(to)}`;
   const caret = `${' '.repeat(from)}${style.tone('bad', '^'.repeat(Math.max(1, to - from)))}`;
   return [' '.repeat(INDENT) + line, ' '.repeat(INDENT) + caret];
+}
+
+/** The line of a spec with the one above it, a caret, and what was probably meant. */
+function specExcerpt({ position, meant }: SpecError, style: Style): string[] {
+  if (position === null) return meant === '' ? [] : indented(`Did you mean ${meant}?`);
+  const { line, text, before, from, to } = position;
+  const digits = String(line).length;
+  const cut = (shown: string): string => shown.slice(0, SHOWN - digits - INDENT);
+  const row = (label: string, shown: string): string =>
+    `${' '.repeat(INDENT)}${label.padStart(digits)} │ ${shown}`.trimEnd();
+  const caret = `${' '.repeat(from - 1)}${style.tone('bad', '^'.repeat(Math.max(1, to - from + 1)))}`;
+  const hint = meant === '' ? '' : `  did you mean ${style.tone('strong', meant)}?`;
+  return [
+    ...(before === null ? [] : [row(String(line - 1), cut(before))]),
+    row(String(line), cut(text)),
+    row('', `${caret}${hint}`),
+  ];
 }
 
 /** Messages of the packages begin with a capital; after `error:` they go on in small letters, names excepted. */

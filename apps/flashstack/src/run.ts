@@ -1,40 +1,37 @@
 import {
-  type DeviceSpec,
   type ExperimentProgress,
   type ExperimentResult,
   type ExperimentSpec,
+  resolveDevice,
   runExperiment,
+  traceReading,
 } from '@flashstack/experiment';
-import type { PreconditionState } from '@flashstack/ssd';
-import type { AddressPolicy, ReplayLoop, Trace } from '@flashstack/workloads';
+import type { LoadedSpec } from '@flashstack/experiment/node';
+import { InputError } from '@flashstack/sim';
+import type { PreconditionState, Ssd } from '@flashstack/ssd';
+import { ReplayError, ReplayErrorCode, type Trace } from '@flashstack/workloads';
+import { openTrace } from '@flashstack/workloads/node';
 import type { Interrupt } from './interrupt.js';
+import { leastCapacity } from './least-capacity.js';
+import { UsageError } from './report-error.js';
 import type { Session } from './session.js';
 import type { Summary } from './summary.js';
 import { summaryOf } from './summary-of.js';
 
-/** One run: a trace on a drive. */
-export interface RunRequest {
-  readonly trace: Trace;
-  /** Name of the drive, for the summary. */
-  readonly name: string;
-  readonly device: DeviceSpec;
-  /** Undefined: as the preset says. */
-  readonly scheduler: 'timeline' | 'event' | undefined;
-  readonly loop: ReplayLoop;
-  readonly address: AddressPolicy;
-  readonly repeat: number;
-  readonly precondition: PreconditionState;
-  readonly seed: number;
-}
-
-/** What came of it. */
+/** What came of one run. */
 export interface Run {
-  /** The result as it goes into a file. */
+  /** The result, with the metrics that tell of the machine. */
   readonly result: ExperimentResult;
-  readonly metrics: Readonly<Record<string, number>>;
   readonly summary: Summary;
   /** CPU time, rate and memory, for stderr. */
   readonly cost: string;
+}
+
+/** What a run takes and gives besides its result. */
+export interface RunExtras {
+  readonly observe?: (ssd: Ssd) => void;
+  readonly image?: Uint8Array;
+  readonly saveImage?: (image: Uint8Array) => void;
 }
 
 const states: Readonly<Record<PreconditionState, string>> = {
@@ -43,13 +40,22 @@ const states: Readonly<Record<PreconditionState, string>> = {
   steady: 'steady state',
 };
 
-/** Runs one trace on one drive, with progress; after Ctrl-C what there is comes back as a partial result. */
-export async function runOnDevice(request: RunRequest, session: Session, interrupt: Interrupt): Promise<Run> {
+/** Runs a spec, with progress; after Ctrl-C what there is comes back as a partial result. */
+export async function runSpec(
+  loaded: LoadedSpec,
+  trace: Trace | null,
+  session: Session,
+  interrupt: Interrupt,
+  extras: RunExtras = {},
+): Promise<Run> {
   const { host, progress } = session;
+  const { spec, extensions } = loaded;
+  const { precondition = 'none' } = spec;
+  const label = trace === null ? 'run' : 'replay';
   const phase = async (now: ExperimentProgress): Promise<void> => {
     if (now.phase === 'prepare') {
       progress.start('prepare');
-      progress.announce(states[request.precondition]);
+      progress.announce(states[precondition]);
       // Twice: signals are looked at between two turns, and one that came while the drive was built must not be lost.
       await interrupt.yield();
       await interrupt.yield();
@@ -59,39 +65,64 @@ export async function runOnDevice(request: RunRequest, session: Session, interru
       return;
     }
     interrupt.watch();
-    if (progress.phase !== 'replay') progress.start('replay');
+    if (progress.phase !== label) progress.start(label);
     progress.update(now.requests, now.of);
     await interrupt.yield();
   };
-  const result = await runExperiment(specOf(request), {
-    source: request.trace.source(),
+  const environment = {
+    ...(trace === null ? {} : { source: trace.source() }),
+    extensions,
     clock: host,
     versions: { flashstack: session.version },
     progress: phase,
     cancelled: () => interrupt.requested,
+    ...extras,
+  };
+  const result = await runExperiment(spec, environment).catch((error: unknown) => {
+    throw advised(loaded, error);
   });
   progress.clear();
-  if (request.precondition !== 'none') session.note('prepare', preparation(request, result, session));
-  return { result, metrics: result.metrics, summary: summaryOf(result, request.name), cost: costOf(result, session) };
+  if (precondition !== 'none') session.note('prepare', preparation(precondition, result, session));
+  return { result, summary: summaryOf(result), cost: costOf(result, session) };
 }
 
-function specOf(request: RunRequest): ExperimentSpec {
-  const { trace, device, scheduler, loop, address, repeat, precondition, seed } = request;
-  return {
-    device,
-    workload: { kind: 'given', name: trace.name },
-    ...(scheduler === undefined ? {} : { scheduler }),
-    loop,
-    address,
-    repeat,
-    precondition,
-    seed,
-  };
+/** Reads the trace of a spec and says on stderr what was found; null for a synthetic workload. */
+export async function loadTrace(loaded: LoadedSpec, session: Session, interrupt: Interrupt): Promise<Trace | null> {
+  const { trace: request, spec } = loaded;
+  if (request === null) return null;
+  session.progress.start('read');
+  const { trace, facts, evidence } = await openTrace(request.path, {
+    ...traceReading(request.options),
+    progress: (_, operations) => {
+      interrupt.throwIfRequested();
+      session.progress.update(operations, 0, ' requests');
+    },
+  });
+  const { numbers } = session.errorStyle;
+  const how = evidence === 'named' ? 'as named' : 'recognised';
+  const size = `${numbers.counted(trace.length, 'request')}, ${numbers.simulated(trace.spanNs)}`;
+  session.note('format', `${trace.format} (${facts}), ${how}; ${size}`);
+  if (trace.badLines > 0)
+    session.warn(`${numbers.counted(trace.badLines, 'line')} skipped; the first: ${trace.firstBadLine}`);
+  if (trace.zeroLength > 0) session.warn(`${numbers.counted(trace.zeroLength, 'request')} of length zero left out`);
+  if ((spec.loop?.kind ?? 'closed') === 'closed' || trace.outOfOrder === 0) return trace;
+  session.note(
+    'order',
+    `${numbers.count(trace.outOfOrder)} requests are older than the one above them: sorted by time`,
+  );
+  return trace.sortedByTime();
 }
 
-function preparation(request: RunRequest, result: ExperimentResult, session: Session): string {
+/** The spec with the name of its trace as reports show it. */
+export function named(loaded: LoadedSpec, trace: Trace | null): LoadedSpec {
+  if (trace === null || !('name' in loaded.spec.workload)) return loaded;
+  const workload: ExperimentSpec['workload'] = { ...loaded.spec.workload, name: trace.name };
+  return { ...loaded, spec: { ...loaded.spec, workload } };
+}
+
+function preparation(state: PreconditionState, result: ExperimentResult, session: Session): string {
   const seconds = session.errorStyle.numbers.duration(result.metrics['run.prepareCpuSeconds']);
-  return `${states[request.precondition]}, ${result.preconditioned}, ${seconds} of CPU`;
+  return `${states[state]}, ${result.preconditioned}, ${seconds} of CPU`;
 }
 
 function costOf({ metrics }: ExperimentResult, session: Session): string {
@@ -99,4 +130,23 @@ function costOf({ metrics }: ExperimentResult, session: Session): string {
   const seconds = numbers.duration(metrics['run.cpuSeconds']);
   const rate = numbers.scaled(metrics['run.requestsPerCpuSecond']);
   return `${seconds} of CPU, ${rate} requests/s of CPU, ${numbers.bytes(metrics['run.maxRssBytes'])} of memory`;
+}
+
+/** The error with the options that help, where they go by other names than in it. */
+function advised(loaded: LoadedSpec, error: unknown): unknown {
+  if (error instanceof ReplayError) return inFile(loaded.trace?.path ?? loaded.name, error);
+  if (!(error instanceof InputError) || error.code !== 'ERR_FTL_OVERPROVISIONING') return error;
+  const least = leastCapacity(resolveDevice(loaded.spec, loaded.extensions));
+  const hints = ['Choose a larger --capacity or --over-provisioning.'];
+  if (least !== null)
+    hints.unshift(`The least capacity of this drive with this over-provisioning is ${least / 2 ** 20} MiB.`);
+  return new UsageError(error.message, hints);
+}
+
+/** What the workload and the drive cannot agree on, with the file's name and the option that helps. */
+function inFile(path: string, error: ReplayError): UsageError {
+  const [what, ...rest] = error.message.split('. ');
+  const beyond = error.code === ReplayErrorCode.beyondDevice;
+  const help = beyond ? ['Choose how to map addresses: --address wrap | compact | scale.'] : rest;
+  return new UsageError(`${path}: ${what}.`, help);
 }

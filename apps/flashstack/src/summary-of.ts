@@ -23,7 +23,7 @@ const BEYOND = 10;
 const numbers = new Numbers(false);
 
 /** What a summary shows, out of a result. */
-export function summaryOf(result: ExperimentResult, device: string): Summary {
+export function summaryOf(result: ExperimentResult): Summary {
   const { metrics, analysis, partial, spec } = result;
   const slotBytes = spec.device.nand.geometry.slotBytes;
   const written = analysis.programs.map(({ cause, slots }): Part => {
@@ -35,7 +35,7 @@ export function summaryOf(result: ExperimentResult, device: string): Summary {
   const slowestKind = metrics['host.write.requests'] > 0 ? 'write' : 'read';
   return {
     workload: 'name' in spec.workload ? spec.workload.name : spec.workload.kind,
-    device,
+    device: spec.device.name,
     seed: result.seed,
     specHash: result.specHash,
     headline: grouped(analysis.headline),

@@ -1,13 +1,16 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { fixtureUrl } from '@flashstack/fixtures';
 import { expect, test } from 'vitest';
 import { runCli } from '../src/cli.js';
 import { width } from '../src/terminal.js';
 import { FakeHost } from './fake-host.js';
 
+const out = mkdtempSync(`${tmpdir()}/flashstack-`);
 const settings = { version: '1.2.3', demoTraces: new URL('./', fixtureUrl('postgres.msr.csv.gz')) };
 
 async function demo(args: readonly string[], host: FakeHost): Promise<number> {
-  return await runCli(['demo', '--color', 'never', ...args], host, settings);
+  return await runCli(['demo', '--color', 'never', '--out', out, ...args], host, settings);
 }
 
 test('two traces on two drives: every figure there, garbage collection at work, within a screen', async () => {

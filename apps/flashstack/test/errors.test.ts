@@ -1,19 +1,8 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { HostError } from '@flashstack/experiment/node';
 import { InputError } from '@flashstack/sim';
 import { TraceDecoder, type TraceError } from '@flashstack/workloads';
 import { describe, expect, test } from 'vitest';
-import { describeError, exitCodeOf, HostError, UsageError } from '../src/report-error.js';
-import { writeWhole } from '../src/result-file.js';
+import { describeError, exitCodeOf, UsageError } from '../src/report-error.js';
 import { Style } from '../src/terminal.js';
 
 const plain = new Style(false, true);
@@ -73,53 +62,5 @@ describe('errors as one paragraph', () => {
     expect(text).toBe('error: x is undefined\n   This is a defect of flashstack. --debug shows where it happened.\n');
     expect(exitCodeOf(new TypeError('x'))).toBe(3);
     expect(exitCodeOf(new HostError('x'))).toBe(3);
-  });
-});
-
-describe('whole files or nothing', () => {
-  const folder = (): string => mkdtempSync(`${tmpdir()}/flashstack-`);
-
-  test('makes the folder, replaces what was there, leaves nothing else', () => {
-    const at = folder();
-    writeWhole(`${at}/a/b/r.json`, 'one');
-    writeWhole(`${at}/a/b/r.json`, 'two');
-    expect(readFileSync(`${at}/a/b/r.json`, 'utf8')).toBe('two');
-    expect(readdirSync(`${at}/a/b`)).toEqual(['r.json']);
-  });
-
-  test('a full disk: one sentence, nothing left under that name', () => {
-    // Every write to /dev/full fails with ENOSPC; the temporary name is a link to it.
-    expect(existsSync('/dev/full')).toBe(true);
-    const at = folder();
-    const target = `${at}/r.json`;
-    symlinkSync('/dev/full', `${target}.${process.pid}.tmp`);
-    let message = '';
-    try {
-      writeWhole(target, 'x'.repeat(3000));
-    } catch (error) {
-      expect(error).toBeInstanceOf(HostError);
-      message = describeError(error, plain).replace(/\n {3}/g, ' ');
-    }
-    expect(message).toContain('no space left on device (3 KiB needed). Nothing was written under that name.');
-    expect(readdirSync(at)).toEqual([]);
-  });
-
-  test('a file where a folder should be', () => {
-    const at = folder();
-    writeFileSync(`${at}/x`, '');
-    expect(() => writeWhole(`${at}/x/r.json`, '1')).toThrow(/a part of the path is a file, not a folder/);
-    mkdirSync(`${at}/y/r.json`, { recursive: true });
-    expect(() => writeWhole(`${at}/y/r.json`, '1')).toThrow(/there is a folder of that name/);
-    expect(readdirSync(`${at}/y`)).toEqual(['r.json']);
-  });
-
-  test.skipIf(!existsSync('/proc/self'))('a folder that no one can make', () => {
-    expect(() => writeWhole('/proc/flashstack/a/r.json', '1')).toThrow(/no folder can be made there/);
-  });
-
-  test.skipIf(process.getuid?.() === 0)('a folder that may not be written', () => {
-    const at = folder();
-    chmodSync(at, 0o500);
-    expect(() => writeWhole(`${at}/r.json`, '1')).toThrow(/permission denied/);
   });
 });

@@ -30,7 +30,15 @@ test('the script runs the bundle and passes its exit code on; a pipe gets no col
 test('the bundle needs nothing of the workspace and brings its traces', () => {
   const text = readFileSync(main, 'utf8');
   expect(text.startsWith('#!/usr/bin/env node\n')).toBe(true);
-  expect(text).not.toMatch(/from ["']@flashstack\//);
+  const scripts = readdirSync(path('../dist')).filter((file) => file.endsWith('.js'));
+  const all = scripts.map((file) => readFileSync(path(`../dist/${file}`), 'utf8')).join('\n');
+  expect(all).not.toMatch(/(from|import) *\(?["']@flashstack\//);
+  // What is not bundled is a dependency of the published package.
+  const { dependencies } = JSON.parse(readFileSync(path('../package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const outside = new Set([...all.matchAll(/^import [^'"]*["']([^.'"][^'"]*)["'];?$/gm)].map((match) => match[1]));
+  for (const name of outside) if (!name.startsWith('node:')) expect(Object.keys(dependencies)).toContain(name);
   expect(readdirSync(path('../dist/traces')).sort()).toEqual(['postgres.msr.csv.gz', 'sqlite-delete.msr.csv.gz']);
   expect(statSync(main).size).toBeLessThan(2e6);
 });
@@ -57,7 +65,7 @@ test('SIGINT in the middle of a run: a partial result and exit code 130', async 
   expect(await ended).toBe(130);
   expect(stdout).toContain('interrupted at');
   expect(existsSync(`${out}/postgres.partial.json`)).toBe(true);
-  expect(readdirSync(out)).toEqual(['postgres.partial.json']);
+  expect(readdirSync(out).sort()).toEqual(['postgres.partial.html', 'postgres.partial.json']);
 });
 
 test.each([300, 3000])('SIGINT while a drive is built or filled ends it soon: after %i ms', async (delayMs) => {

@@ -65,13 +65,17 @@ describe('replay', () => {
     expect(kept.out).not.toMatch(/NaN|Infinity/);
   });
 
-  test('--json prints the result alone; --out writes the same, whole', async () => {
+  test('--json prints the result alone; --out writes it whole, with its report', async () => {
     const at = folder();
     const { code, out } = await cli(`replay ${postgres} ${small} --json --out ${at}/a`);
     expect(code).toBe(0);
     const result = JSON.parse(out) as ExperimentResult;
-    expect(readdirSync(`${at}/a`)).toEqual(['postgres.json']);
-    expect(readFileSync(`${at}/a/postgres.json`, 'utf8')).toBe(out);
+    expect(readdirSync(`${at}/a`).sort()).toEqual(['postgres.html', 'postgres.json']);
+    // The file leaves out what differs from run to run, so that equal specs give equal files.
+    const { metrics, ...rest } = result;
+    const stable = Object.entries(metrics).filter(([name]) => !name.startsWith('run.'));
+    const file = JSON.parse(readFileSync(`${at}/a/postgres.json`, 'utf8')) as unknown;
+    expect(file).toEqual({ ...rest, metrics: Object.fromEntries(stable) });
     expect(result).toMatchObject({
       schema: 'flashstack.result/1',
       seed: 1,
@@ -165,7 +169,8 @@ describe('replay', () => {
     const outcome = await cli(`replay ${postgres} ${small} --repeat 100000 --out ${at} --color never`, host);
     expect(outcome.code).toBe(130);
     expect(outcome.out).toContain('! interrupted at');
-    expect(readdirSync(at)).toEqual(['postgres.partial.json']);
+    expect(readdirSync(at).sort()).toEqual(['postgres.partial.html', 'postgres.partial.json']);
+    expect(readFileSync(`${at}/postgres.partial.html`, 'utf8')).toMatch(/partial|[Ii]nterrupted/);
     const result = JSON.parse(readFileSync(`${at}/postgres.partial.json`, 'utf8')) as ExperimentResult;
     expect(result.partial?.of).toBe(198_700_000);
     expect(result.partial?.requests).toBe(result.metrics['host.completed']);

@@ -1,6 +1,7 @@
 import { InputError, nearestName, type Parameter } from '@flashstack/sim';
 import type { PreconditionState } from '@flashstack/ssd';
 import type { AddressPolicy } from '@flashstack/workloads';
+import { setElsewhere } from './drive-overrides.js';
 import type { Extensions } from './extensions.js';
 import { driveOptions, nullableSections } from './options/drive-options.js';
 import { type Option, type OptionTable, parseOption, shown } from './options/option.js';
@@ -263,6 +264,11 @@ function leaf(path: SpecPath, option: Option, value: unknown): unknown {
 
 function unknownKey(path: SpecPath, known: readonly string[]): SpecError {
   const key = String(path.at(-1));
+  const elsewhere = setElsewhere[path.join('.')];
+  if (elsewhere !== undefined) {
+    const what = `${path.join('.')} is not set by itself.`;
+    return new SpecError('ERR_UNKNOWN_NAME', what, { path, target: 'key', hints: [elsewhere] });
+  }
   const meant = nearestName(key, known);
   return new SpecError('ERR_UNKNOWN_NAME', `unknown key ${path.join('.')}.`, {
     path,

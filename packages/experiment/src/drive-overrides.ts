@@ -7,7 +7,7 @@ import { driveOptions, nullableSections } from './options/drive-options.js';
 import { type OptionTable, parseOption } from './options/option.js';
 
 /** Keys of a configuration that a spec gives in another way, and how. */
-const elsewhere: Readonly<Record<string, string>> = {
+export const setElsewhere: Readonly<Record<string, string>> = {
   capacityBytes: 'The capacity is scaled by device.capacity (--capacity).',
   name: 'The name of a drive is that of its preset.',
   'ftl.logicalSlots': 'It follows from the capacity: scale that by device.capacity (--capacity).',
@@ -51,7 +51,7 @@ function unknownPath(path: string, table: OptionTable): InputError {
   const inside = known.filter((other) => other.startsWith(`${path}.`));
   const message = `unknown key ${path} of a drive.`;
   const because = (hint: string): InputError => new InputError('ERR_UNKNOWN_NAME', `${message} ${hint}`, path);
-  if (Object.hasOwn(elsewhere, path)) return because(elsewhere[path]);
+  if (Object.hasOwn(setElsewhere, path)) return because(setElsewhere[path]);
   if (inside.length > 0) return because(`It is a section; set one of its values, such as ${inside[0]}.`);
   const prefix = path.slice(0, path.lastIndexOf('.') + 1);
   const siblings = known.filter((other) => other.startsWith(prefix));

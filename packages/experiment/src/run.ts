@@ -13,6 +13,7 @@ import { canonicalJson } from './canonical-json.js';
 import { distributionsOf } from './distributions.js';
 import { equip } from './equip.js';
 import { type Extensions, noExtensions } from './extensions.js';
+import { prepareDrive } from './prepare-drive.js';
 import { resolveDevice, resolveSpec } from './resolve-spec.js';
 import { type ExperimentResult, RESULT_SCHEMA } from './result.js';
 import { DriveSampler } from './sampler.js';
@@ -58,6 +59,10 @@ export interface ExperimentEnvironment {
   readonly cancelled?: () => boolean;
   /** Requests per slice. Default 1,000. */
   readonly sliceRequests?: number;
+  /** A drive saved by `saveImage` of a run with equal device, precondition, seed and modules, instead of preparing one. */
+  readonly image?: Uint8Array;
+  /** Takes the prepared drive as bytes. */
+  readonly saveImage?: (image: Uint8Array) => void;
   /** Given the drive just before the first request, to attach traces and probes of its flash (`ssd.probe` is taken). */
   readonly observe?: (ssd: Ssd) => void;
 }
@@ -101,7 +106,7 @@ export async function runExperiment(
 
   const preparedFrom = clock?.cpuSeconds() ?? 0;
   await progress?.({ phase: 'prepare', requests: 0, of: replay.total, simulatedNs: 0 });
-  const preconditioned = ssd.precondition(resolved.precondition);
+  const preconditioned = prepareDrive(ssd, resolved, environment);
   const runFrom = clock?.cpuSeconds() ?? 0;
 
   const registry = new StatsRegistry();

@@ -68,6 +68,8 @@ describe('amounts', () => {
     ['count', '100k', 100_000],
     ['count', '1_000_000', 1e6],
     ['count', '1e6', 1e6],
+    ['count', '1.1k', 1100],
+    ['count', '0.25', 0.25],
   ])('%s %s', (kind, text, value) => expect(parseAmount(kind, text)).toBe(value));
 
   test.each<[UnitKind, string]>([

@@ -19,9 +19,10 @@ export function writeResult(result: ExperimentResult, folder: string, name: stri
   return path;
 }
 
-/** A result as the text of its file: JSON, without the `run.` metrics. */
-export function resultText(result: ExperimentResult): string {
-  const metrics = Object.fromEntries(Object.entries(result.metrics).filter(([name]) => !name.startsWith('run.')));
+/** A result as the text of its file: JSON, without the `run.` metrics unless they are wanted. */
+export function resultText(result: ExperimentResult, withRun = false): string {
+  const entries = Object.entries(result.metrics);
+  const metrics = Object.fromEntries(withRun ? entries : entries.filter(([name]) => !name.startsWith('run.')));
   const text = JSON.stringify({ ...result, metrics }, null, 1);
   // Lists of numbers on one line. A text of JSON never holds a line break, so only lists are met.
   const flat = text.replace(LIST_OF_NUMBERS, (list) => list.replaceAll(/\n\s*/g, ''));

@@ -78,7 +78,11 @@ function amountInWords(option: Option): string {
 
 /** ` from 1 to 64`, ` of at least 1`, or nothing. */
 export function rangeOf({ unit = 'count', min, max }: Option): string {
-  const write = (value: number): string => (unit === 'share' ? String(value) : writeAmount(unit, value));
+  const write = (value: number): string => {
+    if (unit === 'share') return String(value);
+    // The limit of a time is no round number.
+    return unit === 'time' && value >= 1e9 ? `${Number((value / 1e9).toPrecision(3))}s` : writeAmount(unit, value);
+  };
   if (min !== undefined && max !== undefined && max < Number.MAX_SAFE_INTEGER)
     return ` from ${write(min)} to ${write(max)}`;
   if (min !== undefined) return ` of at least ${write(min)}`;
@@ -135,7 +139,7 @@ function refuse(error: InputError): never {
 }
 
 function nearestLoop(value: unknown): string | null {
-  return typeof value === 'string' ? nearestName(value, ['open', 'think', 'closed:32']) : null;
+  return typeof value === 'string' ? nearestName(value.split(':')[0], ['open', 'think', 'closed']) : null;
 }
 
 function amount(path: string, option: Option, value: unknown): number {

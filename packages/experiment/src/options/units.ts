@@ -26,7 +26,7 @@ export const unitExamples: Readonly<Record<UnitKind, string>> = {
 
 /**
  * The number that a text with a unit means: bytes, ns, bytes per second, a fraction, or a plain count. NaN if it is not
- * written in any known way. Sizes, times and counts are rounded to whole numbers.
+ * written in any known way. Sizes and times are rounded to whole numbers.
  */
 export function parseAmount(kind: UnitKind, text: string): number {
   const match = /^\s*(-?\d+(?:_\d+)*(?:\.\d+)?(?:e[+-]?\d+)?)\s*(\S*)\s*$/i.exec(text);
@@ -43,8 +43,14 @@ export function parseAmount(kind: UnitKind, text: string): number {
     case 'share':
       return suffix === '' ? value : suffix === '%' ? value / 100 : Number.NaN;
     case 'count':
-      return Math.round(value * factor(DECIMAL, /^([kmgt]?)$/i.exec(suffix)?.[1]));
+      return nearlyWhole(value * factor(DECIMAL, /^([kmgt]?)$/i.exec(suffix)?.[1]));
   }
+}
+
+/** `1.1k` is 1100, though no double is 1.1. */
+function nearlyWhole(value: number): number {
+  const whole = Math.round(value);
+  return Math.abs(value - whole) < Math.abs(value) * 1e-12 ? whole : value;
 }
 
 function factor(table: Readonly<Record<string, number>>, letter: string | undefined): number {

@@ -1,0 +1,189 @@
+import type { ExperimentResult } from '@flashstack/experiment';
+import { type Difference, differencesOf, type Group } from './groups.js';
+import { type Style, width, wrap } from './terminal.js';
+
+const LIMIT = 80;
+/** Keys named in the second line, at most. */
+const NAMED = 4;
+/** Groups beside the baseline in one table: what fits 80 columns. */
+const BESIDE = 2;
+const NAME = 22;
+const VALUE = 16;
+const CHANGE = 10;
+
+/** A row: what is compared, and which way is better. */
+interface Measure {
+  readonly label: string;
+  readonly better: 'more' | 'less';
+  readonly of: (result: ExperimentResult) => number;
+}
+
+const metric =
+  (name: string, unit: number) =>
+  ({ metrics }: ExperimentResult): number =>
+    metrics[name] / unit;
+
+/** A percentile with fewer than ten samples beyond it says nothing. */
+const percentile =
+  (kind: string, name: string, beyond: number) =>
+  ({ metrics }: ExperimentResult): number =>
+    metrics[`host.${kind}.requests`] * beyond < 10 ? Number.NaN : metrics[`host.${kind}.latencyNs.${name}`] / 1e3;
+
+const latencies = (kind: string): Measure[] => [
+  { label: `${kind} p50, µs`, better: 'less', of: percentile(kind, 'p50', 0.5) },
+  { label: `${kind} p99, µs`, better: 'less', of: percentile(kind, 'p99', 0.01) },
+  { label: `${kind} p99.9, µs`, better: 'less', of: percentile(kind, 'p999', 0.001) },
+];
+
+const measures: readonly Measure[] = [
+  {
+    label: 'throughput, MB/s',
+    better: 'more',
+    of: ({ metrics }) => (metrics['host.read.bytesPerSecond'] + metrics['host.write.bytesPerSecond']) / 1e6,
+  },
+  ...latencies('read'),
+  ...latencies('write'),
+  { label: 'flush p99, µs', better: 'less', of: percentile('flush', 'p99', 0.01) },
+  {
+    label: 'write amplification',
+    better: 'less',
+    of: ({ metrics }) => (metrics['ftl.hostSlots'] === 0 ? Number.NaN : metrics['ftl.waf']),
+  },
+  {
+    label: 'flash written, GiB',
+    better: 'less',
+    of: ({ metrics, spec }) => (metrics['ftl.programmedSlots'] * spec.device.nand.geometry.slotBytes) / 2 ** 30,
+  },
+  { label: 'erases', better: 'less', of: metric('nand.erases', 1) },
+  { label: 'mapping table, KiB', better: 'less', of: metric('ftl.map.bytes', 1024) },
+];
+
+/** Mean and standard deviation over the seeds of a group. */
+interface Spread {
+  readonly mean: number;
+  readonly deviation: number;
+  readonly count: number;
+}
+
+/** Groups of results side by side, or the spread of one: at most 80 columns. */
+export function renderComparison(groups: readonly Group[], style: Style): string {
+  const lines = heading(groups, style);
+  for (let from = 1; from === 1 || from < groups.length; from += BESIDE) {
+    lines.push('', ...tableOf([groups[0], ...groups.slice(from, from + BESIDE)], style));
+  }
+  if (groups.length > 1) {
+    const several = groups.some(({ results }) => results.length > 1);
+    const noise = several ? '≈ within the spread of the seeds' : '≈ less than half a per cent';
+    lines.push(style.tone('dim', `▲ better  ▼ worse  ${noise}`.padStart(LIMIT - 1)));
+  } else {
+    lines.push(style.tone('dim', 'mean ± standard deviation over the seeds'));
+  }
+  return `${style.plain(lines.map((line) => line.trimEnd()).join('\n'))}\n`;
+}
+
+function heading(groups: readonly Group[], style: Style): string[] {
+  const [first] = groups;
+  const seeds = [...new Set(groups.map(({ results }) => results.length))];
+  const each = seeds.length === 1 ? ` × ${seeds[0]} seed${seeds[0] === 1 ? '' : 's'}` : '';
+  const partial = groups.some(({ results }) => results.some((result) => result.partial !== null));
+  const warning = partial ? [style.tone('attention', `${style.attention} interrupted runs are among them`)] : [];
+  if (groups.length === 1) {
+    return [style.tone('strong', `${first.name}, ${first.results.length} seeds`), ...headlines(first), ...warning];
+  }
+  const lines = [style.tone('strong', `${groups.length} experiments${each}, baseline ${first.name}`)];
+  const differences = differencesOf(groups);
+  lines.push(...differenceLines(differences, style), ...several(groups, differences, style), ...warning);
+  return lines;
+}
+
+/** What limited the runs of a group: once if all seeds agree. */
+function headlines({ results }: Group): string[] {
+  const found = [...new Set(results.map(({ analysis }) => analysis.headline))];
+  return found.length === 1
+    ? wrap(found[0], LIMIT)
+    : wrap(`Bottlenecks: ${[...new Set(results.map(({ analysis }) => analysis.bottleneck))].join(', ')}.`, LIMIT);
+}
+
+function differenceLines(differences: readonly Difference[], style: Style): string[] {
+  if (differences.length === 0) return ['Their specs are the same.'];
+  const shown = differences.slice(0, NAMED).map(({ path, values }) => {
+    const texts = values.map((value) =>
+      value === undefined ? 'not set' : typeof value === 'string' ? value : JSON.stringify(value),
+    );
+    const list = texts.join(' / ');
+    return list.length <= 40 ? `${style.tone('strong', path)} (${list})` : style.tone('strong', path);
+  });
+  const more = differences.length > NAMED ? ` and ${differences.length - NAMED} more` : '';
+  return wrap(`Differ in ${shown.join(', ')}${more}.`, LIMIT);
+}
+
+/** A comparison of two changes at once does not tell which of them did it. */
+function several(groups: readonly Group[], differences: readonly Difference[], style: Style): string[] {
+  return groups.slice(1).flatMap(({ name }, at) => {
+    const keys = differences.filter(({ values }) => JSON.stringify(values[at + 1]) !== JSON.stringify(values[0]));
+    if (keys.length < 2) return [];
+    return [style.tone('attention', `${style.attention} ${style.numbers.count(keys.length)} keys at once for ${name}`)];
+  });
+}
+
+function tableOf(groups: readonly Group[], style: Style): string[] {
+  const names = groups.map(({ name }, at) => short(name, at === 0 ? VALUE : VALUE + CHANGE - 2, style));
+  const head = ''.padEnd(NAME) + names.map((name, at) => cellOf(name, '', at)).join('');
+  const lines = [style.tone('dim', head)];
+  for (const measure of measures) {
+    const spreads = groups.map((group) => spreadOf(group, measure));
+    if (spreads.every(({ mean }) => Number.isNaN(mean) || mean === 0)) continue;
+    const cells = spreads.map((spread, at) => {
+      const change = at === 0 ? '' : changeOf(spreads[0], spread, measure.better, style);
+      return cellOf(written(spread, style), change, at);
+    });
+    lines.push(measure.label.padEnd(NAME) + cells.join(''));
+  }
+  return lines;
+}
+
+function short(name: string, room: number, style: Style): string {
+  const dots = style.plain('…');
+  return name.length < room ? name : `${name.slice(0, room - dots.length - 1)}${dots}`;
+}
+
+function cellOf(value: string, change: string, at: number): string {
+  const padded = ' '.repeat(Math.max(0, VALUE - width(value))) + value;
+  return at === 0 ? padded : `${padded} ${change}${' '.repeat(Math.max(0, CHANGE - width(change)))}`;
+}
+
+function spreadOf({ results }: Group, { of }: Measure): Spread {
+  const values = results.map(of).filter((value) => !Number.isNaN(value));
+  const count = values.length;
+  if (count === 0) return { mean: Number.NaN, deviation: 0, count };
+  const mean = values.reduce((sum, value) => sum + value, 0) / count;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { mean, deviation: count < 2 ? 0 : Math.sqrt(squares / (count - 1)), count };
+}
+
+function written({ mean, deviation, count }: Spread, style: Style): string {
+  const { numbers } = style;
+  if (count < 2 || deviation === 0) return numbers.short(mean);
+  return `${numbers.short(mean)} ± ${numbers.short(Number(deviation.toPrecision(2)))}`;
+}
+
+/** The change with its judgement. Two means are apart if they differ by more than both standard deviations together. */
+function changeOf(base: Spread, other: Spread, better: Measure['better'], style: Style): string {
+  if (Number.isNaN(base.mean) || Number.isNaN(other.mean)) return '';
+  if (base.mean === other.mean) return style.tone('dim', '=');
+  const change = other.mean / base.mean - 1;
+  const text = changeText(base.mean, other.mean, change);
+  const noise = Math.max(base.deviation + other.deviation, Math.abs(base.mean) * 0.005);
+  if (Math.abs(other.mean - base.mean) <= noise) return style.tone('dim', `≈ ${text}`);
+  const good = change > 0 === (better === 'more');
+  return style.tone(good ? 'good' : 'bad', `${good ? '▲' : '▼'} ${text}`);
+}
+
+function changeText(base: number, other: number, change: number): string {
+  if (base === 0) return '      ';
+  if (change >= 9) return `× ${Math.round(other / base)}`.padStart(6);
+  if (change <= -0.9 && other > 0) return `÷ ${Math.round(base / other)}`.padStart(6);
+  const value = Math.abs(change * 100);
+  const digits = value < 9.95 && value >= 0.05 ? value.toFixed(1) : value.toFixed(0);
+  return `${change < 0 ? '−' : '+'}${digits} %`.padStart(7);
+}

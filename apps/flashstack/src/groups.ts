@@ -1,0 +1,81 @@
+import { canonicalJson, type ExperimentResult } from '@flashstack/experiment';
+
+/** Results that differ in nothing but the seed. */
+export interface Group {
+  readonly name: string;
+  readonly results: readonly ExperimentResult[];
+}
+
+/** A result with the name that its file gives it. */
+export interface NamedRun {
+  readonly name: string;
+  readonly result: ExperimentResult;
+}
+
+/** Puts results together that differ in nothing but the seed, in the order in which they came. */
+export function groupsOf(runs: readonly NamedRun[]): Group[] {
+  const groups = new Map<string, { names: string[]; results: ExperimentResult[] }>();
+  for (const { name, result } of runs) {
+    const { seed: _, ...rest } = result.spec;
+    const key = canonicalJson(rest);
+    const group = groups.get(key) ?? { names: [], results: [] };
+    group.names.push(name);
+    group.results.push(result);
+    groups.set(key, group);
+  }
+  const found = [...groups.values()].map(({ names, results }) => ({ name: commonName(names), results }));
+  // Equal names would hide which is which.
+  return found.map((group, at) =>
+    found.some((other, index) => index !== at && other.name === group.name)
+      ? { ...group, name: `${group.name} ${at + 1}` }
+      : group,
+  );
+}
+
+/** The names' common beginning, without a seed at its end. */
+function commonName([first, ...others]: readonly string[]): string {
+  const bare = first.replace(/[-._]?(seed)?[-._]?\d+$/i, '');
+  if (others.length === 0) return first;
+  let length = first.length;
+  for (const other of others) {
+    while (!other.startsWith(first.slice(0, length))) length--;
+  }
+  const common = first.slice(0, length).replace(/[-._]?(seed)?[-._]*\d*$/i, '');
+  return common === '' ? bare || first : common;
+}
+
+/** A place where specs differ, and each group's value there. */
+export interface Difference {
+  readonly path: string;
+  readonly values: readonly unknown[];
+}
+
+/**
+ * The keys in which the specs of groups differ. Drives of different presets differ in everything: that is one
+ * difference, `device`.
+ */
+export function differencesOf(groups: readonly Group[]): Difference[] {
+  const specs = groups.map(({ results: [{ spec }] }) => {
+    const { seed: _, ...rest } = spec;
+    return rest as unknown as Readonly<Record<string, unknown>>;
+  });
+  const names = specs.map((spec) => (spec.device as { name: string }).name);
+  const sameDrive = new Set(names).size === 1;
+  const found: Difference[] = sameDrive ? [] : [{ path: 'device', values: names }];
+  const leaves = specs.map((spec) => new Map(leavesOf(sameDrive ? spec : { ...spec, device: null }, '')));
+  const paths = new Set(leaves.flatMap((map) => [...map.keys()]));
+  for (const path of paths) {
+    const values = leaves.map((map) => map.get(path));
+    if (new Set(values.map((value) => JSON.stringify(value))).size > 1) found.push({ path, values });
+  }
+  return found;
+}
+
+function* leavesOf(value: unknown, path: string): Iterable<readonly [string, unknown]> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    for (const [key, inner] of Object.entries(value)) yield* leavesOf(inner, path === '' ? key : `${path}.${key}`);
+    return;
+  }
+  // As a spec writes it.
+  yield [path.replace(/^device\./, '').replace(/^workload\.parameters\./, 'workload.'), value];
+}

@@ -1,0 +1,93 @@
+import { basename } from 'node:path';
+import { exportResults, HostError, readResult, type TableFormat, writeWhole } from '@flashstack/experiment/node';
+import { renderComparison } from './comparison.js';
+import { ExitCode } from './exit-code.js';
+import { groupsOf, type NamedRun } from './groups.js';
+import { metricsTable } from './metrics-table.js';
+import { UsageError } from './report-error.js';
+import type { Session } from './session.js';
+import { renderSummary } from './summary.js';
+import { summaryOf } from './summary-of.js';
+
+/** Options of `report`. */
+export interface ReportFlags {
+  readonly html?: string;
+  readonly png?: string;
+  readonly verbose?: boolean;
+}
+
+/** `flashstack report RESULT…`: what results say, as text, and as a page or pictures if wanted. */
+export async function runReport(paths: readonly string[], flags: ReportFlags, session: Session): Promise<number> {
+  for (const [flag, value] of [
+    ['--html', flags.html],
+    ['--png', flags.png],
+  ] as const) {
+    if (value === '') throw new UsageError(`${flag} is "", expected a name.`);
+  }
+  const runs = read(paths);
+  const results = runs.map(({ result }) => result);
+  const files: (readonly [string, string])[] = [];
+  if (flags.html !== undefined) {
+    const { renderReport } = await import('@flashstack/report');
+    writeWhole(flags.html, renderReport(results));
+    files.push(['report', flags.html]);
+  }
+  if (flags.png !== undefined) files.push(...(await pictures(results, flags.png)));
+  if (runs.length === 1) {
+    const [{ result }] = runs;
+    session.print(renderSummary({ ...summaryOf(result), files }, session.style));
+    if (flags.verbose === true) session.print(metricsTable(result.metrics, session.style));
+  } else {
+    session.print(renderComparison(groupsOf(runs), session.style));
+    const lines = files.map(([what, path]) => `${what.padEnd(8)} ${session.style.tone('path', path)}\n`);
+    session.print(lines.join(''));
+  }
+  return ExitCode.done;
+}
+
+async function pictures(
+  results: Parameters<typeof import('@flashstack/report/node').renderFigures>[0],
+  folder: string,
+): Promise<(readonly [string, string])[]> {
+  const { renderFigures } = await import('@flashstack/report/node');
+  try {
+    return renderFigures(results, folder).map(({ png }): readonly [string, string] => ['figure', png]);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
+    throw new HostError(`${folder}: figures cannot be written there (${code}).`);
+  }
+}
+
+/** `flashstack compare RESULT…`: results side by side; those that differ only in the seed are one column. */
+export function runCompare(paths: readonly string[], json: boolean, session: Session): number {
+  const runs = read(paths);
+  if (runs.length < 2) {
+    throw new UsageError('compare needs at least two results, found one.', ['Make them with --out, or with --seeds.']);
+  }
+  const groups = groupsOf(runs);
+  if (json) {
+    const shown = groups.map(({ name, results }) => ({
+      name,
+      specHashes: results.map(({ specHash }) => specHash),
+      metrics: results.map(({ metrics }) => metrics),
+    }));
+    session.print(`${JSON.stringify(shown, null, 1)}\n`);
+  } else {
+    session.print(renderComparison(groups, session.style));
+  }
+  return ExitCode.done;
+}
+
+/** `flashstack export RESULT…`: results as tables that spreadsheets and databases read. */
+export function runExport(paths: readonly string[], format: TableFormat, out: string, session: Session): number {
+  if (out === '') throw new UsageError('--out is "", expected the name of a folder.');
+  const runs = read(paths).map(({ name, result }) => ({ run: name, result }));
+  const files = exportResults(runs, format, out);
+  session.print(files.map((path) => `table    ${session.style.tone('path', path)}\n`).join(''));
+  return ExitCode.done;
+}
+
+function read(paths: readonly string[]): NamedRun[] {
+  return paths.map((path) => ({ name: basename(path).replace(/(\.partial)?\.json$/, ''), result: readResult(path) }));
+}
