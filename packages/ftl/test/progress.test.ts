@@ -58,7 +58,7 @@ function onTimeline(shape: Shape, options: FtlOptions, writes: Iterable<number>)
 }
 
 describe.each(devices)('every victim policy makes progress: $name', ({ domain, shape }) => {
-  const writes = full ? 20_000 : 3_000;
+  const writes = full ? 8_000 : 3_000;
   for (const { name } of victimKinds) {
     test.each(['separate', 'mixed'] as const)(`${name}, placement %s`, (placement) => {
       const options = { domain, victim: name, placement } as const;
