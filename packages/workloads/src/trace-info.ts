@@ -108,10 +108,7 @@ export class TraceSummary implements OperationSink {
     this.requests[op]++;
     if ((flags & BlockFlag.fua) !== 0) this.fua++;
     if ((flags & BlockFlag.preflush) !== 0) this.preflush++;
-    if (responseNs > 0) {
-      this.responses++;
-      this.responseNs += responseNs;
-    }
+    this.respond(this.count, responseNs);
     const volume = this.volume(operation.flow);
     volume.requests++;
     if (op === BlockOp.flush) return;
@@ -122,6 +119,13 @@ export class TraceSummary implements OperationSink {
       if (op <= BlockOp.write) this.sequentialBytes[0] += lengthBytes;
     }
     if (op <= BlockOp.write) this.size(op, lengthBytes);
+  }
+
+  /** An operation added before took so long. */
+  respond(_operation: number, responseNs: number): void {
+    if (responseNs === 0) return;
+    this.responses++;
+    this.responseNs += responseNs;
   }
 
   /** What the operations so far amount to. */

@@ -31,32 +31,38 @@ interface Outstanding {
 export class Completions {
   private readonly respond: (operation: number, responseNs: number) => void;
   private readonly byOffset = new Map<number, Outstanding>();
+  private found: Outstanding | undefined;
 
   constructor(respond: (operation: number, responseNs: number) => void) {
     this.respond = respond;
   }
 
-  /** The operation of this number was issued. */
+  /** The operation of this number was issued. An equal one that never completed is forgotten. */
   issued(operation: number, { flow, offsetBytes, lengthBytes, timeNs }: Operation): void {
     if (lengthBytes === 0) return;
-    const next = this.byOffset.get(offsetBytes);
+    const next = this.without(this.byOffset.get(offsetBytes), flow, lengthBytes);
     this.byOffset.set(offsetBytes, { operation, flow, lengthBytes, timeNs, next });
   }
 
   /** A request of this place and length has completed. One that was merged with others matches none. */
   completed(flow: number, offsetBytes: number, lengthBytes: number, timeNs: number): void {
-    const kept: Outstanding[] = [];
-    let entry = this.byOffset.get(offsetBytes);
-    if (entry === undefined) return;
-    while (entry !== undefined && (entry.flow !== flow || entry.lengthBytes !== lengthBytes)) {
-      kept.push(entry);
-      entry = entry.next;
-    }
-    if (entry === undefined) return;
-    this.respond(entry.operation, Math.max(0, timeNs - entry.timeNs));
-    let rest = entry.next;
-    for (const other of kept.reverse()) rest = { ...other, next: rest };
+    this.found = undefined;
+    const rest = this.without(this.byOffset.get(offsetBytes), flow, lengthBytes);
+    if (this.found === undefined) return;
     if (rest === undefined) this.byOffset.delete(offsetBytes);
     else this.byOffset.set(offsetBytes, rest);
+    const { operation, timeNs: issuedNs }: Outstanding = this.found;
+    this.respond(operation, Math.max(0, timeNs - issuedNs));
+  }
+
+  /** The list without its entry for this device and length, which becomes `found`. */
+  private without(list: Outstanding | undefined, flow: number, lengthBytes: number): Outstanding | undefined {
+    if (list === undefined) return undefined;
+    if (list.flow === flow && list.lengthBytes === lengthBytes) {
+      this.found = list;
+      return list.next;
+    }
+    const next = this.without(list.next, flow, lengthBytes);
+    return next === list.next ? list : { ...list, next };
   }
 }
