@@ -156,7 +156,8 @@ class Restore {
   private column(current: unknown, [type, at, bytes]: readonly [string, number, number], path: string): Column {
     const make = columnTypes[type];
     if (make === undefined || at + bytes > this.bytes.length) throw cannot(path, 'the image is damaged');
-    const copy = this.bytes.slice(at, at + bytes);
+    // A copy, also of a Buffer of Node, whose own `slice` makes none.
+    const copy = Uint8Array.prototype.slice.call(this.bytes, at, at + bytes);
     const saved = new make(copy.buffer, 0, bytes / make.BYTES_PER_ELEMENT);
     const fits = current instanceof make && current.length === saved.length;
     if (fits) (current as Column).set(saved as unknown as ArrayLike<number>);
@@ -174,20 +175,23 @@ class Restore {
   }
 
   private collection(current: unknown, node: Extract<Node, object>, path: string): unknown {
+    // What a list or a collection holds is made anew.
     if ('set' in node) {
-      if (!(current instanceof Set)) throw cannot(path, 'saved was a Set');
-      this.refs.push(current);
-      current.clear();
-      for (const item of node.set) current.add(this.value(undefined, item, `${path}{}`));
-      return current;
+      const set: unknown = current ?? new Set();
+      if (!(set instanceof Set)) throw cannot(path, 'saved was a Set');
+      this.refs.push(set);
+      set.clear();
+      for (const item of node.set) set.add(this.value(undefined, item, `${path}{}`));
+      return set;
     }
-    if (!('map' in node) || !(current instanceof Map)) throw cannot(path, 'saved was a Map');
-    this.refs.push(current);
-    current.clear();
+    const map: unknown = current ?? new Map();
+    if (!('map' in node) || !(map instanceof Map)) throw cannot(path, 'saved was a Map');
+    this.refs.push(map);
+    map.clear();
     for (const [key, item] of node.map) {
-      current.set(this.value(undefined, key, `${path}{}`), this.value(undefined, item, `${path}{}`));
+      map.set(this.value(undefined, key, `${path}{}`), this.value(undefined, item, `${path}{}`));
     }
-    return current;
+    return map;
   }
 
   private object(current: unknown, node: Extract<Node, { instance: boolean }>, path: string): object {

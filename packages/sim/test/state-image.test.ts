@@ -102,6 +102,27 @@ describe('state images', () => {
     expect(captureState({ ring: other })).toEqual(image);
   });
 
+  test('are read from any view of bytes, at any place of a buffer', () => {
+    const image = captureState(used(), [world]);
+    const file = Buffer.alloc(image.length + 3);
+    file.set(image, 3);
+    const other = new Machine(world);
+    restoreState(other, file.subarray(3), [world]);
+    expect(captureState(other, [world])).toEqual(image);
+    file.fill(0);
+    expect(other.ring.items[8]).toBe(64);
+  });
+
+  test('make collections within collections anew', () => {
+    const state = { sets: new Map([[1, new Set([4, 3])]]), lists: [new Map([['a', Int8Array.of(1, 2)]])] };
+    const image = captureState(state);
+    const other: typeof state = { sets: new Map(), lists: [] };
+    restoreState(other, image);
+    expect(other).toEqual(state);
+    expect([...(other.sets.get(1) ?? [])]).toEqual([4, 3]);
+    expect(captureState(other)).toEqual(image);
+  });
+
   test('hold no reference to the state they were made of', () => {
     const machine = used();
     const image = captureState(machine, [world]);

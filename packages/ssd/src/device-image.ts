@@ -33,7 +33,13 @@ export function saveDevice(ssd: Ssd, label = ''): Uint8Array {
     );
   }
   const state = captureState(ssd, [simulator, config]);
-  const header: Header = { format: FORMAT, label, config, nowNs: simulator.now, stateBytes: state.length };
+  const header: Header = {
+    format: FORMAT,
+    label,
+    config: plain(config),
+    nowNs: simulator.now,
+    stateBytes: state.length,
+  };
   const head = new TextEncoder().encode(JSON.stringify(header));
   const image = new Uint8Array(LENGTH_BYTES + head.length + state.length);
   new DataView(image.buffer).setUint32(0, head.length, true);
@@ -50,9 +56,9 @@ export function saveDevice(ssd: Ssd, label = ''): Uint8Array {
  */
 export function loadDevice(ssd: Ssd, image: Uint8Array): string {
   const header = headerOf(image);
-  const differs = difference(header.config, JSON.parse(JSON.stringify(ssd.config)), 'device');
+  const differs = difference(header.config, plain(ssd.config), 'device');
   if (differs !== null) throw new InputError('ERR_SSD_IMAGE', `the saved drive is another one: ${differs}`, 'image');
-  const state = image.slice(LENGTH_BYTES + headerLength(image));
+  const state = image.subarray(LENGTH_BYTES + headerLength(image));
   if (state.length !== header.stateBytes) {
     const found = `found ${state.length} bytes of state, expected ${header.stateBytes}`;
     throw new InputError('ERR_SSD_IMAGE', `the saved drive is cut short: ${found}`, 'image');
@@ -88,6 +94,15 @@ function headerOf(image: Uint8Array): Header {
 function headerLength(image: Uint8Array): number {
   if (image.length < LENGTH_BYTES) return 0;
   return Math.min(LONGEST_HEADER, new DataView(image.buffer, image.byteOffset).getUint32(0, true));
+}
+
+/** A configuration as plain data. A strategy that is an object of a class belongs to the state, not to the configuration. */
+function plain(config: object): unknown {
+  const text = JSON.stringify(config, (_, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.getPrototypeOf(value) === Object.prototype ? value : 'an object';
+  });
+  return JSON.parse(text);
 }
 
 /** Where two configurations first differ, or null. */

@@ -1,6 +1,13 @@
 import { BlockOp, BlockRequest, type IoOwner } from '@flashstack/block-device';
 import { victimKinds } from '@flashstack/ftl';
-import { InputError, RandomSource, SimulationError, Simulator } from '@flashstack/sim';
+import {
+  InputError,
+  lookupStrategy,
+  RandomSource,
+  resolveParameters,
+  SimulationError,
+  Simulator,
+} from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { deviceImageLabel, loadDevice, resolvePreset, Ssd, type SsdConfig, saveDevice } from '../src/index.js';
 import { drives, plainDrive, wideDrive } from './small-drives.js';
@@ -32,7 +39,8 @@ function expectSameLife(config: SsdConfig, prepare: (ssd: Ssd) => void): void {
   prepare(first);
   const image = saveDevice(first, 'label');
   const second = new Ssd(new Simulator(), config, { seed: 99 });
-  expect(loadDevice(second, image)).toBe('label');
+  // As a file is read in Node.
+  expect(loadDevice(second, Buffer.from(image))).toBe('label');
   expect(Buffer.compare(saveDevice(second, 'label'), image)).toBe(0);
   use(first, 11, 600);
   use(second, 11, 600);
@@ -49,6 +57,24 @@ describe('a drive that was saved and loaded goes on as the saved one does', () =
       });
     }
   }
+
+  test("a strategy of one's own, given as an object: its state is saved with the drive", () => {
+    const fifo = lookupStrategy(victimKinds, 'fifo');
+    // A policy belongs to one drive: each gets its own.
+    const config = (): SsdConfig => ({
+      ...plainDrive,
+      capacityBytes: 500 * 4096,
+      ftl: { victim: fifo.create(resolveParameters(fifo)) },
+    });
+    const first = new Ssd(new Simulator(), config(), { seed: 3 });
+    use(first, 5, 3000);
+    const second = new Ssd(new Simulator(), config(), { seed: 3 });
+    loadDevice(second, saveDevice(first));
+    use(first, 11, 600);
+    use(second, 11, 600);
+    expect(second.simulator.now).toBe(first.simulator.now);
+    expect(Buffer.compare(saveDevice(second), saveDevice(first))).toBe(0);
+  });
 
   for (const { name: victim } of victimKinds) {
     test(`victims by ${victim}`, () => {
