@@ -106,7 +106,9 @@ function writesBody(view: RunView, figures: ReadonlyMap<string, Markup>): Markup
     ['writes that waited for the buffer', count(view.metric('ssd.bufferFullWaits'))],
     ['slots overwritten in the buffer', count(view.metric('ssd.bufferOverwrites'))],
   ];
-  const table = tableHtml({ head: ['', 'count'], rows: facts, numeric: [1] });
+  const { dieShare = Number.NaN }: Partial<typeof analysis.gc> = analysis.gc;
+  if (Number.isFinite(dieShare)) facts.unshift(["GC's share of the dies' time", percent(dieShare)]);
+  const table = tableHtml({ head: ['', 'amount'], rows: facts, numeric: [1] });
   return html`<div class="g">${figures.get('waterfall') ?? null}${panelHtml(5, 'What the drive did', withGroups(analysis.gcSentence), table)}</div>`;
 }
 

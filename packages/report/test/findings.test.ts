@@ -124,7 +124,7 @@ test('dies and channels: even, uneven, at the limit', () => {
     });
   expect(dies([930, 930, 931])).toBe('Dies are 93\u00a0% busy and evenly loaded');
   expect(dies([900, 300, 300])).toBe(
-    'Dies are 50\u00a0% busy, but unevenly: c0 d0 90\u00a0%, the least busy 30\u00a0%',
+    'Dies are 50\u00a0% busy, but unevenly: die 0 of channel 0 is 90\u00a0%, the least busy 30\u00a0%',
   );
   const channels = (permille: readonly number[]): string =>
     title(channelsFigure, (copy) => {

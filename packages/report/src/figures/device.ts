@@ -43,8 +43,8 @@ function evennessTitle(what: string, names: readonly string[], means: readonly n
   const mean = means.reduce((sum, value) => sum + value, 0) / means.length;
   const most = Math.max(...means);
   const least = Math.min(...means);
-  if (most - least <= Math.max(0.05, mean * 0.1)) return `${what} are ${percent(mean)} busy and evenly loaded`;
-  const worst = names[means.indexOf(most)];
+  if (most - least <= Math.max(0.08, mean * 0.15)) return `${what} are ${percent(mean)} busy and evenly loaded`;
+  const worst = names[means.indexOf(most)].replace(/^c(\d+) d(\d+)$/, 'die $2 of channel $1 is');
   return `${what} are ${percent(mean)} busy, but unevenly: ${worst} ${percent(most)}, the least busy ${percent(least)}`;
 }
 

@@ -1,6 +1,6 @@
 import { type Figure, missingFigure, type Table } from '../figure.js';
 import { withGroups } from '../headline.js';
-import { duration, megabytesPerSecond, percent, significant } from '../numbers.js';
+import { count, duration, megabytesPerSecond, percent, significant } from '../numbers.js';
 import { decades, decadeTicks, roundSteps, timeTicks } from '../plot/axes.js';
 import type { Size } from '../plot/canvas.js';
 import {
@@ -41,7 +41,7 @@ function endOf(view: RunView): number {
 }
 
 function timeDrawing(view: RunView, plot: TimePlot): Figure['content'] {
-  const margins: Margins = { top: 28, right: 96, bottom: 24, left: plot.left ?? 46 };
+  const margins: Margins = { top: 28, right: 114, bottom: 24, left: plot.left ?? 46 };
   const end = endOf(view);
   const gc = view.gcStartNs;
   return {
@@ -296,10 +296,17 @@ export function freeBlocksFigure(view: RunView): Figure {
     return missingFigure('free-blocks', 6, title, `${gcSentence} Free blocks over time were not sampled.`);
   const free = minima(series);
   const { scale, ticks } = fromZero(Math.max(largest(free), gc.freeShare), 3);
+  // Results of earlier versions do not tell the threshold.
+  const { threshold = Number.NaN, domainBlocks = Number.NaN }: Partial<typeof gc> = gc;
+  const begins = threshold / domainBlocks;
+  const limits = Number.isFinite(begins) ? [{ value: begins, text: `threshold ${percent(begins)}` }] : [];
+  const where = Number.isFinite(begins)
+    ? ` A victim is chosen when ${count(threshold)} of the ${count(domainBlocks)} blocks of a domain are free.`
+    : '';
   return {
     id: 'free-blocks',
     title,
-    caption: `Share of blocks that are free, least of each window. ${gcSentence}`,
+    caption: `Share of blocks that are free in the whole drive, least of each window. ${gcSentence}${where}`,
     span: 6,
     content: timeDrawing(view, {
       lines: [{ points: pointsOf(free, true), token: 'hostData' }],
@@ -307,9 +314,9 @@ export function freeBlocksFigure(view: RunView): Figure {
       ticks,
       tickLabel: (share) => percent(share).replace(/\.0(?=\u00a0)/, ''),
       unit: 'free blocks',
-      labels: [{ value: gc.freeShare, text: `${ran ? 'GC at' : 'lowest'} ${percent(gc.freeShare)}` }],
+      labels: [{ value: gc.freeShare, text: `${ran ? 'GC at' : 'lowest'} ${percent(gc.freeShare)}` }, ...limits],
       heights: [150, 150],
-      extra: () => [reference('y', gc.freeShare)],
+      extra: () => [gc.freeShare, ...limits.map((limit) => limit.value)].map((share) => reference('y', share)),
     }),
     table: windowTable([{ name: 'free blocks', windows: free, text: percent }]),
   };

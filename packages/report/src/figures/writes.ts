@@ -1,5 +1,6 @@
+import type { Analysis } from '@flashstack/experiment';
 import { type Figure, missingFigure, type Table } from '../figure.js';
-import { bytes, count, megabytesPerSecond, percent, significant } from '../numbers.js';
+import { bytes, count, megabytesPerSecond, percent, short, significant } from '../numbers.js';
 import { causeSwatches, type Swatch } from '../tokens.js';
 import type { RunView } from '../view.js';
 import { type Row, rowsDrawing, type Segment } from './rows.js';
@@ -88,22 +89,23 @@ function causeTable(view: RunView, total: number): Table {
 /** Bounds beyond so many times what was measured run off the axis. */
 const BEYOND = 4;
 
-/** How near the run came to what each resource allows. */
+/** How near the run came to what each resource allows. Without transfers, as with flushes alone, in requests. */
 export function boundsFigure(view: RunView): Figure {
-  const { bounds } = view.result.analysis;
-  const measured = view.bytesPerSecond;
-  const told = bounds.filter((bound) => bound.share > 0);
-  const title = 'Which limit did the run meet?';
+  const analysis: Partial<Analysis> = view.result.analysis;
+  const told = (analysis.bounds ?? []).filter((bound) => bound.share > 0);
+  const inBytes = view.bytesPerSecond > 0;
+  const measured = inBytes ? view.bytesPerSecond : (analysis.measured?.requestsPerSecond ?? 0);
   if (measured === 0 || told.length === 0) {
-    return missingFigure('bounds', 5, title, 'Nothing was transferred, so no limit was met.');
+    return missingFigure('bounds', 5, 'Which limit did the run meet?', 'Nothing was done, so no limit was met.');
   }
+  const text = inBytes ? megabytesPerSecond : short;
+  const unit = inBytes ? 'MB/s' : 'requests/s';
   const most = Math.min(BEYOND * measured, Math.max(...told.map((bound) => measured / bound.share)) * 1.02);
   const rows = told.map(({ resource, share }, i): Row => {
     const bound = measured / share;
-    const beyond = bound > most;
     return {
       name: resource,
-      value: `${megabytesPerSecond(bound)}${beyond ? ' ›' : ''}`,
+      value: `${text(bound)}${bound > most ? ' ›' : ''}`,
       segments: [{ from: 0, to: Math.min(bound, most), token: i === 0 ? 'gc' : 'h3' }],
       strong: i === 0,
       remark: `met to ${percent(share)}`,
@@ -116,7 +118,7 @@ export function boundsFigure(view: RunView): Figure {
       first.share >= 0.85
         ? `${capital(first.resource)} set the pace: ${percent(first.share)} of the bound was reached`
         : `No limit was met: ${first.resource} came nearest, at ${percent(first.share)}`,
-    caption: `Throughput in MB/s at which each resource would never rest, for the work that this run gave it. Lowest first. The line is what was measured, ${megabytesPerSecond(measured)} MB/s.`,
+    caption: `What the host would get, in ${unit}, if a resource never rested, for the work that this run gave it; lowest first. The line is what was measured: ${text(measured)} ${unit}.`,
     span: 5,
     content: rowsDrawing(rows, {
       rowHeight: 34,
@@ -127,9 +129,14 @@ export function boundsFigure(view: RunView): Figure {
       mark: Math.min(measured, most),
     }),
     table: {
-      head: ['resource', 'bound, MB/s', 'reached'],
-      rows: told.map(({ resource, share }) => [resource, megabytesPerSecond(measured / share), percent(share)]),
-      numeric: [1, 2],
+      head: ['resource', `bound, ${unit}`, 'reached', 'busiest part'],
+      rows: told.map(({ resource, share, worst = Number.NaN }) => [
+        resource,
+        text(measured / share),
+        percent(share),
+        percent(worst),
+      ]),
+      numeric: [1, 2, 3],
     },
   };
 }

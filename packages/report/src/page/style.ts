@@ -52,7 +52,7 @@ figure,.panel{margin:0;padding-top:10px;border-top:1px solid var(--rule);min-wid
 .panel+.panel{margin-top:26px}.g>.panel+.panel{margin-top:0}
 .fig{container-type:inline-size;position:relative}
 .fig svg{display:block;width:100%;height:auto;overflow:visible;font-size:11.5px}
-.fig .wide{display:none;max-width:1180px}.fig .slim{max-width:460px}
+.fig .wide{display:none}.fig .slim{max-width:460px}
 .fig .at{position:relative}
 .cursor{position:absolute;top:0;bottom:0;width:1px;background:var(--ink);opacity:var(--on,0);pointer-events:none;left:calc(var(--l) + var(--at,0)*var(--w))}
 .ramp{display:flex;align-items:center;gap:6px;font-size:11.5px;color:var(--muted);margin:0 0 2px}
@@ -91,7 +91,7 @@ const forms = spans
   .filter((span) => wideWidth(span) > NARROW)
   .map((span) => {
     const width = wideWidth(span);
-    return `@container (min-width:${width}px){.s${span} .wide{display:block}.s${span} .slim{display:none}}`;
+    return `.s${span} .wide{max-width:${Math.round(width * 1.25)}px}@container (min-width:${width}px){.s${span} .wide{display:block}.s${span} .slim{display:none}}`;
   })
   .join('');
 
@@ -99,7 +99,7 @@ const states = `
 @media (max-width:980px){.kpis{grid-template-columns:repeat(3,1fr)}.kpi:nth-child(3n+1){border-left:0;padding-left:0}.kpi:nth-child(n+4){border-top:1px solid var(--rule)}}
 @media (max-width:560px){.wrap{padding:0 16px}h1{font-size:24px}.finding{font-size:17px}.kpis{grid-template-columns:repeat(2,1fr)}.kpi,.kpi:nth-child(3n+1){border-left:1px solid var(--rule);padding-left:14px}.kpi:nth-child(odd){border-left:0;padding-left:0}.kpi:nth-child(n+3){border-top:1px solid var(--rule)}.kpi .v{font-size:23px}.g{gap:26px 0}}
 @media (prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important}}
-@media print{:root,:root:not([data-theme=light]),:root[data-theme=dark]{color-scheme:light;${declarations({ ...light, page: '#fff' })}}body{font-size:10pt}nav.toc,button,input,.script{display:none!important}.wrap{max-width:none;padding:0}figure,.panel,table,.kpis{break-inside:avoid}details.all table{break-inside:auto}h2,h3{break-after:avoid}details:not([open]){display:none}a{color:inherit;text-decoration:none}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}.g{grid-template-columns:1fr 1fr;gap:18px 22px}.g>.s7,.g>.s8,.g>.s12{grid-column:1/-1}}`;
+@media print{:root,:root:not([data-theme=light]),:root[data-theme=dark]{color-scheme:light;${declarations({ ...light, page: '#fff' })}}body{font-size:10pt}nav.toc,button,input,.script{display:none!important}.wrap{max-width:none;padding:0}figure,.panel,table,.kpis{break-inside:avoid}details.all table{break-inside:auto}h2,h3{break-after:avoid}details:not([open]){display:none}a{color:inherit;text-decoration:none}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}.g{grid-template-columns:1fr 1fr;gap:18px 22px}.g>*{grid-column:auto!important}.g>.s7,.g>.s8,.g>.s12{grid-column:1/-1!important}}`;
 
 /** The style sheet of every report: both themes, print, phone. */
 export const style: string = themes + text + parts + columns + forms + states;
