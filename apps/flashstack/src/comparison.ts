@@ -1,15 +1,14 @@
 import type { ExperimentResult } from '@flashstack/experiment';
-import { type Difference, differencesOf, type Group } from './groups.js';
+import { type Difference, differencesOf, type Group, valueText } from './groups.js';
 import { type Style, width, wrap } from './terminal.js';
 
 const LIMIT = 80;
 /** Keys named in the second line, at most. */
 const NAMED = 4;
-/** Groups beside the baseline in one table: what fits 80 columns. */
-const BESIDE = 2;
-const NAME = 22;
-const VALUE = 16;
-const CHANGE = 10;
+/** Between two columns of a table. */
+const GAP = 2;
+/** A name of a column is cut at so many characters. */
+const LONGEST_NAME = 24;
 
 /** A row: what is compared, and which way is better. */
 interface Measure {
@@ -67,14 +66,12 @@ interface Spread {
 
 /** Groups of results side by side, or the spread of one: at most 80 columns. */
 export function renderComparison(groups: readonly Group[], style: Style): string {
-  const lines = heading(groups, style);
-  for (let from = 1; from === 1 || from < groups.length; from += BESIDE) {
-    lines.push('', ...tableOf([groups[0], ...groups.slice(from, from + BESIDE)], style));
-  }
+  const lines = [...heading(groups, style), ...tables(groups, style)];
   if (groups.length > 1) {
     const several = groups.some(({ results }) => results.length > 1);
     const noise = several ? '≈ within the spread of the seeds' : '≈ less than half a per cent';
-    lines.push(style.tone('dim', `▲ better  ▼ worse  ${noise}`.padStart(LIMIT - 1)));
+    const legend = style.ascii ? style.plain(noise) : `▲ better  ▼ worse  ${noise}`;
+    lines.push(style.tone('dim', legend.padStart(LIMIT)));
   } else {
     lines.push(style.tone('dim', 'mean ± standard deviation over the seeds'));
   }
@@ -107,10 +104,7 @@ function headlines({ results }: Group): string[] {
 function differenceLines(differences: readonly Difference[], style: Style): string[] {
   if (differences.length === 0) return ['Their specs are the same.'];
   const shown = differences.slice(0, NAMED).map(({ path, values }) => {
-    const texts = values.map((value) =>
-      value === undefined ? 'not set' : typeof value === 'string' ? value : JSON.stringify(value),
-    );
-    const list = texts.join(' / ');
+    const list = values.map(valueText).join(' / ');
     return list.length <= 40 ? `${style.tone('strong', path)} (${list})` : style.tone('strong', path);
   });
   const more = differences.length > NAMED ? ` and ${differences.length - NAMED} more` : '';
@@ -126,30 +120,78 @@ function several(groups: readonly Group[], differences: readonly Difference[], s
   });
 }
 
-function tableOf(groups: readonly Group[], style: Style): string[] {
-  const names = groups.map(({ name }, at) => short(name, at === 0 ? VALUE : VALUE + CHANGE - 2, style));
-  const head = ''.padEnd(NAME) + names.map((name, at) => cellOf(name, '', at)).join('');
-  const lines = [style.tone('dim', head)];
-  for (const measure of measures) {
-    const spreads = groups.map((group) => spreadOf(group, measure));
-    if (spreads.every(({ mean }) => Number.isNaN(mean) || mean === 0)) continue;
-    const cells = spreads.map((spread, at) => {
-      const change = at === 0 ? '' : changeOf(spreads[0], spread, measure.better, style);
-      return cellOf(written(spread, style), change, at);
-    });
-    lines.push(measure.label.padEnd(NAME) + cells.join(''));
-  }
+/** A column: what it is called, and its value and change in every row. */
+interface Shown {
+  readonly head: string;
+  readonly values: readonly string[];
+  readonly changes: readonly string[];
+  readonly valueWidth: number;
+  readonly changeWidth: number;
+}
+
+/** As many tables as the columns need, each with the baseline first. */
+function tables(groups: readonly Group[], style: Style): string[] {
+  const rows = measures.filter((measure) => groups.some((group) => Math.abs(spreadOf(group, measure).mean) > 0));
+  const columns = groups.map((group, at) => columnOf(group, at === 0 ? null : groups[0], rows, style));
+  const names = 1 + Math.max(...rows.map(({ label }) => width(style.plain(label))));
+  const [baseline, ...others] = columns;
+  const lines: string[] = [];
+  do {
+    const shown = [baseline];
+    let room = LIMIT - names - widthOf(baseline);
+    while (others.length > 0 && (shown.length === 1 || widthOf(others[0]) <= room)) {
+      room -= widthOf(others[0]);
+      shown.push(others.shift() as Shown);
+    }
+    const line = (label: string, cells: readonly string[]): string =>
+      label + ' '.repeat(names - width(label)) + cells.join('');
+    lines.push(
+      '',
+      style.tone(
+        'dim',
+        line(
+          '',
+          shown.map((column) => cellOf(column.head, '', column)),
+        ),
+      ),
+    );
+    for (const [row, { label }] of rows.entries()) {
+      const cells = shown.map((column) => cellOf(column.values[row], column.changes[row], column));
+      lines.push(line(style.plain(label), cells));
+    }
+  } while (others.length > 0);
   return lines;
+}
+
+function columnOf(group: Group, baseline: Group | null, rows: readonly Measure[], style: Style): Shown {
+  const spreads = rows.map((measure) => spreadOf(group, measure));
+  // In the characters of the output, so that widths are those that will be seen.
+  const values = spreads.map((spread) => style.plain(written(spread, style)));
+  const changes = rows.map((measure, row) =>
+    baseline === null ? '' : style.plain(changeOf(spreadOf(baseline, measure), spreads[row], measure.better, style)),
+  );
+  const head = short(style.plain(group.name), LONGEST_NAME, style);
+  const changeWidth = Math.max(...changes.map(width));
+  const valueWidth = Math.max(width(head) - (changeWidth > 0 ? changeWidth + 1 : 0), ...values.map(width));
+  return { head, values, changes, valueWidth, changeWidth };
+}
+
+function widthOf({ valueWidth, changeWidth }: Shown): number {
+  return GAP + valueWidth + (changeWidth > 0 ? 1 + changeWidth : 0);
 }
 
 function short(name: string, room: number, style: Style): string {
   const dots = style.plain('…');
-  return name.length < room ? name : `${name.slice(0, room - dots.length - 1)}${dots}`;
+  return name.length <= room ? name : `${name.slice(0, room - dots.length)}${dots}`;
 }
 
-function cellOf(value: string, change: string, at: number): string {
-  const padded = ' '.repeat(Math.max(0, VALUE - width(value))) + value;
-  return at === 0 ? padded : `${padded} ${change}${' '.repeat(Math.max(0, CHANGE - width(change)))}`;
+function cellOf(value: string, change: string, column: Shown): string {
+  const { valueWidth, changeWidth } = column;
+  const isHead = value === column.head && change === '';
+  const room = isHead ? widthOf(column) - GAP : valueWidth;
+  const left = ' '.repeat(GAP + Math.max(0, room - width(value))) + value;
+  if (isHead || changeWidth === 0) return left;
+  return `${left} ${change}${' '.repeat(Math.max(0, changeWidth - width(change)))}`;
 }
 
 function spreadOf({ results }: Group, { of }: Measure): Spread {

@@ -97,7 +97,8 @@ async function runOne(
 
 function readImage(path: string): Uint8Array {
   try {
-    return readFileSync(path);
+    // A copy: the slices of a Buffer share its memory, those of an array do not.
+    return new Uint8Array(readFileSync(path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       throw new UsageError(`--load-drive is "${path}": there is no such file.`, ['Make it by --save-drive.']);

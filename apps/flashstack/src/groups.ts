@@ -24,12 +24,21 @@ export function groupsOf(runs: readonly NamedRun[]): Group[] {
     groups.set(key, group);
   }
   const found = [...groups.values()].map(({ names, results }) => ({ name: commonName(names), results }));
-  // Equal names would hide which is which.
-  return found.map((group, at) =>
-    found.some((other, index) => index !== at && other.name === group.name)
-      ? { ...group, name: `${group.name} ${at + 1}` }
-      : group,
-  );
+  return new Set(found.map(({ name }) => name)).size === found.length ? found : renamed(found);
+}
+
+/** Equal names would hide which is which: the value of the one key that differs tells it, or else a number. */
+function renamed(groups: readonly Group[]): Group[] {
+  const [difference, ...more] = differencesOf(groups);
+  const texts = difference === undefined || more.length > 0 ? [] : difference.values.map(valueText);
+  const values = new Set(texts).size === groups.length && texts.every((text) => text.length <= 24);
+  return groups.map((group, at) => ({ ...group, name: values ? texts[at] : `${group.name} ${at + 1}` }));
+}
+
+/** A value of a spec as it is shown. */
+export function valueText(value: unknown): string {
+  if (value === undefined) return 'not set';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** The names' common beginning, without a seed at its end. */

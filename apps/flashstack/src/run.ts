@@ -2,7 +2,6 @@ import {
   type ExperimentProgress,
   type ExperimentResult,
   type ExperimentSpec,
-  resolveDevice,
   runExperiment,
   traceReading,
 } from '@flashstack/experiment';
@@ -136,7 +135,8 @@ function costOf({ metrics }: ExperimentResult, session: Session): string {
 function advised(loaded: LoadedSpec, error: unknown): unknown {
   if (error instanceof ReplayError) return inFile(loaded.trace?.path ?? loaded.name, error);
   if (!(error instanceof InputError) || error.code !== 'ERR_FTL_OVERPROVISIONING') return error;
-  const least = leastCapacity(resolveDevice(loaded.spec, loaded.extensions));
+  const { device } = loaded.spec;
+  const least = leastCapacity(typeof device === 'string' ? { preset: device } : device, loaded.extensions);
   const hints = ['Choose a larger --capacity or --over-provisioning.'];
   if (least !== null)
     hints.unshift(`The least capacity of this drive with this over-provisioning is ${least / 2 ** 20} MiB.`);

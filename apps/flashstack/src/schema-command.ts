@@ -22,7 +22,7 @@ function describeSection(section: string, style: Style): string {
   const lines: string[] = [];
   for (const { section: path, title, options } of groups) {
     if (lines.length > 0) lines.push('');
-    lines.push(style.tone('strong', path === '' ? 'at the top of a spec' : path), ...wrap(title, LIMIT));
+    lines.push(style.tone('strong', path === '' ? 'at the top of a spec' : path), ...wrap(style.plain(title), LIMIT));
     for (const [key, option] of options) {
       if (isKey(path, section) && key !== section) continue;
       lines.push(...entry(key, `${option.help} Takes ${describeOption(option)}. Default: ${option.default}.`, style));
@@ -42,7 +42,7 @@ function isKey(path: string, section: string): boolean {
 
 function entry(key: string, text: string, style: Style): string[] {
   const indent = ' '.repeat(KEY + 4);
-  const lines = wrap(text, LIMIT - indent.length).map((line) => indent + line);
+  const lines = wrap(style.plain(text), LIMIT - indent.length).map((line) => indent + line);
   const label = `  ${style.tone('path', key)}`;
   if (width(label) > KEY + 2) return [label, ...lines];
   return [label + lines[0].slice(width(label)), ...lines.slice(1)];

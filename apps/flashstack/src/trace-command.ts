@@ -7,8 +7,9 @@ import { changesOf, parseSelection, traceFlags } from './option-flags.js';
 import { UsageError } from './report-error.js';
 import type { SpecFlags } from './run-command.js';
 import type { Session } from './session.js';
-import { type Style, table } from './terminal.js';
+import { type Style, table, wrap } from './terminal.js';
 
+const LIMIT = 80;
 const LABEL = 11;
 const VOLUMES = 5;
 
@@ -114,12 +115,16 @@ function describe(
     facts.push(['order', `${numbers.count(info.outOfOrder)} requests are older than the one above`]);
   const left = leftOut(counts, style);
   if (left !== '') facts.push(['left out', left]);
-  const lines = [
-    style.tone('strong', file),
-    ...facts.map(([label, text]) => `  ${style.tone('dim', label.padEnd(LABEL))}${text}`),
-  ];
+  const lines = [style.tone('strong', file), ...facts.flatMap(([label, text]) => fact(label, text, style))];
   lines.push('', ...kinds(info, style), ...sizes(info, style), ...volumes(info, style));
   return `${lines.join('\n')}\n`;
+}
+
+function fact(label: string, text: string, style: Style): string[] {
+  const indent = ' '.repeat(LABEL + 2);
+  return wrap(style.plain(text), LIMIT - indent.length).map((line, at) =>
+    at === 0 ? `  ${style.tone('dim', label.padEnd(LABEL))}${line}` : indent + line,
+  );
 }
 
 function leftOut(counts: ConversionReport['source']['counts'], style: Style): string {
@@ -159,7 +164,7 @@ function sizes({ commonSizes, read, write }: TraceInfo, style: Style): string[] 
   const shown = commonSizes
     .slice(0, 5)
     .map(({ bytes, requests }) => `${numbers.bytes(bytes)} (${numbers.percent(requests / total)})`);
-  return ['', `  ${style.tone('dim', 'sizes'.padEnd(LABEL))}${shown.join(', ')}`];
+  return ['', ...fact('sizes', shown.join(', '), style)];
 }
 
 function volumes({ volumes: all }: TraceInfo, style: Style): string[] {

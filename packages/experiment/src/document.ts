@@ -195,9 +195,10 @@ function readParameters(table: readonly Parameter[], given: Tree): Record<string
 /** The option that a strategy's parameter is in a spec. */
 export function parameterOption(parameter: Parameter): Option {
   const { type, unit, min, max, values, help } = parameter;
-  const shared = { default: String(parameter.default), help };
+  const shared = { default: parameter.default === '' ? 'empty' : String(parameter.default), help };
   if (type === 'enum') return { type, values: values ?? [], ...shared };
-  if (type === 'boolean' || type === 'string') return { type, ...shared };
+  if (type === 'boolean') return { type, ...shared };
+  if (type === 'string') return { type, mayBeEmpty: true, ...shared };
   const kinds: Readonly<Record<string, UnitKind>> = { bytes: 'size', ns: 'time' };
   return {
     type: 'amount',
@@ -264,10 +265,10 @@ function leaf(path: SpecPath, option: Option, value: unknown): unknown {
 
 function unknownKey(path: SpecPath, known: readonly string[]): SpecError {
   const key = String(path.at(-1));
-  const elsewhere = setElsewhere[path.join('.')];
-  if (elsewhere !== undefined) {
-    const what = `${path.join('.')} is not set by itself.`;
-    return new SpecError('ERR_UNKNOWN_NAME', what, { path, target: 'key', hints: [elsewhere] });
+  const name = path.join('.');
+  if (Object.hasOwn(setElsewhere, name)) {
+    const what = `${name} is not set by itself.`;
+    return new SpecError('ERR_UNKNOWN_NAME', what, { path, target: 'key', hints: [setElsewhere[name]] });
   }
   const meant = nearestName(key, known);
   return new SpecError('ERR_UNKNOWN_NAME', `unknown key ${path.join('.')}.`, {

@@ -49,13 +49,19 @@ export async function readSpec(
     const located = trace === null ? null : { ...trace, path: relativeTo(folder, trace.path) };
     return { name, spec, extensions, trace: located };
   } catch (error) {
-    if (error instanceof SpecError && text !== undefined) throw text.locate(error);
+    // What a change has put there does not stand in the text.
+    if (error instanceof SpecError && text !== undefined && !isChanged(error, changes)) throw text.locate(error);
     // A module that cannot be loaded is named at its key.
     if (error instanceof InputError && error.code === 'ERR_SPEC_MODULE' && text !== undefined) {
       throw text.locate(new SpecError(error.code, error.message, { path: ['modules'] }));
     }
     throw error;
   }
+}
+
+function isChanged({ path }: SpecError, changes: SpecChanges): boolean {
+  const name = path.join('.');
+  return Object.keys(changes).some((change) => name === change || name.startsWith(`${change}.`));
 }
 
 function relativeTo(folder: string, path: string): string {

@@ -133,7 +133,9 @@ function oneSchema(option: Option): JsonSchema {
     case 'enum':
       return { enum: option.values };
     case 'string':
-      return option.list === true ? { type: ['string', 'number'] } : { type: 'string', minLength: 1 };
+      return option.list === true
+        ? { type: ['string', 'number'] }
+        : { type: 'string', minLength: option.mayBeEmpty === true ? 0 : 1 };
     case 'pairing':
       return {
         anyOf: [

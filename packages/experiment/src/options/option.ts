@@ -20,6 +20,8 @@ export interface Option {
   readonly values?: readonly string[];
   /** Kinds of a `strategy`, by name. */
   readonly kinds?: readonly StrategyKind<unknown>[];
+  /** Of texts: the empty one is a value. */
+  readonly mayBeEmpty?: boolean;
   /** A list of such values. */
   readonly list?: boolean;
   /** Null is a value too. */
@@ -108,7 +110,7 @@ function parseOne(path: string, option: Option, value: unknown): unknown {
       if (typeof value === 'boolean') return value;
       throw wrong(path, option, value);
     case 'string':
-      if (typeof value === 'string' && value !== '') return value;
+      if (typeof value === 'string' && (value !== '' || option.mayBeEmpty === true)) return value;
       // A list of names may hold numbers, as YAML reads them.
       if (option.list === true && typeof value === 'number') return String(value);
       throw wrong(path, option, value);
