@@ -1,8 +1,11 @@
 const PAGE_BYTES = 4096;
-const WORDS = 1024;
+const WORDS = 64;
 const CHUNK_PAGES = WORDS * 32;
 
-/** A set of pages of 4 KiB, as bits in chunks that exist only where something was touched: 32 MiB for each TiB touched. */
+/**
+ * A set of pages of 4 KiB, as bits in chunks of 8 MiB that exist only where something was touched: about 60 MiB for each
+ * TiB touched, and at most half a KiB for a page that lies alone.
+ */
 export class PageSet {
   /** Pages in the set. */
   size = 0;

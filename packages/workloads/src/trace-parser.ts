@@ -231,7 +231,7 @@ export class TraceParser {
     const end = lineEnd > from && bytes[lineEnd - 1] === RETURN ? lineEnd - 1 : lineEnd;
     if (end === from) return;
     if (end - from > MAX_LINE_BYTES) this.tooLong();
-    if (this.skipBad) this.tolerate(() => this.readLine(bytes, from, end));
+    if (this.skipBad) this.tryLine(bytes, from, end);
     else this.readLine(bytes, from, end);
   }
 
@@ -256,7 +256,7 @@ export class TraceParser {
       const length = reader.lengthOf(record);
       if (length === 0 || length > record.available) break;
       this.line++;
-      if (this.skipBad) this.tolerate(() => this.readRecord(record));
+      if (this.skipBad) this.tryRecord(record);
       else this.readRecord(record);
       at += length;
     }
@@ -286,14 +286,26 @@ export class TraceParser {
     if (++this.operations === this.limit) this.complete = true;
   }
 
-  private tolerate(read: () => void): void {
+  private tryLine(bytes: Uint8Array, from: number, end: number): void {
     try {
-      read();
+      this.readLine(bytes, from, end);
     } catch (error) {
-      if (!(error instanceof TraceError)) throw error;
-      this.badLines++;
-      this.firstBadLine ??= error.message;
+      this.excuse(error);
     }
+  }
+
+  private tryRecord(record: BinaryRecord): void {
+    try {
+      this.readRecord(record);
+    } catch (error) {
+      this.excuse(error);
+    }
+  }
+
+  private excuse(error: unknown): void {
+    if (!(error instanceof TraceError)) throw error;
+    this.badLines++;
+    this.firstBadLine ??= error.message;
   }
 
   /** A named format that fails at the first request is probably the wrong one. */

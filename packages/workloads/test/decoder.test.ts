@@ -108,6 +108,14 @@ describe('what is accepted', () => {
     expect(trace.endByte).toBe(20_000 * 4096);
   });
 
+  test('a wrong size of the stream changes nothing but memory', async () => {
+    const text = Array.from({ length: 20_000 }, (_, i) => `${i} 0 ${i * 8} 8 ${i % 2}`).join('\n');
+    for (const sizeBytes of [0, 1, text.length, text.length * 10]) {
+      const trace = await read(text, { sizeBytes }, 100_000);
+      expect([trace.length, trace.spanNs, trace.endByte]).toEqual([20_000, 19_999, 20_000 * 4096]);
+    }
+  });
+
   test('a format of the user', async () => {
     const own: TraceFormat = {
       kind: 'text',
