@@ -50,8 +50,8 @@ export class PercentileSeries {
   }
 
   /**
-   * One percentile of every window as a series of one sample per window. A window has none if fewer than one of its
-   * values lies beyond the percentile: p99 needs a hundred values.
+   * One percentile (nearest rank) of every window as a series of one sample per window, none for a window without
+   * values. With few values a high percentile is the largest of them.
    * @throws RangeError unless 0 < percent < 100.
    */
   toRecord(percent: number): TimeSeriesRecord {
@@ -72,7 +72,7 @@ export class PercentileSeries {
     for (const count of row) total += count;
     // In units of 1/1000 %, so that "99.9 % of 1,000" is exact.
     const beyond = total * (100_000 - Math.round(percent * 1000));
-    if (total === 0 || beyond < 100_000) return null;
+    if (total === 0) return null;
     const wanted = Math.ceil(total - beyond / 100_000);
     let seen = 0;
     let bucket = 0;
