@@ -102,11 +102,25 @@ function slowestParts(kind: string, metrics: Metrics): Part[] {
     .filter((part) => part.amount > 0);
 }
 
+/** What was measured, beside what the nearest bound allows. */
+function boundNote({ measured, bounds: [nearest] }: ExperimentResult['analysis']): string[] {
+  const { resource, boundBytesPerSecond, boundRequestsPerSecond } = nearest;
+  if (boundRequestsPerSecond === null || measured.requestsPerSecond === 0) return [];
+  const [got, bound, unit] =
+    measured.bytesPerSecond > 0
+      ? [measured.bytesPerSecond / 1e6, (boundBytesPerSecond ?? 0) / 1e6, 'MB/s']
+      : [measured.requestsPerSecond, boundRequestsPerSecond, 'requests/s'];
+  const what = resource.startsWith('flash') && resource !== 'flash channels' ? resource : `the ${resource}`;
+  const verb = resource === 'host link' ? 'allows' : 'allow';
+  return [`${numbers.short(got)} of the ${numbers.short(bound)} ${unit} that ${what} ${verb} for this work`];
+}
+
 function notesOf({ analysis, metrics }: ExperimentResult): string[] {
   const percent = (name: string): string => numbers.percent(metrics[name]);
   const busy = (name: string): string =>
     `${percent(`${name}.busyFraction.mean`)} (max ${percent(`${name}.busyFraction.max`)})`;
   const notes = [
+    ...boundNote(analysis),
     grouped(analysis.gcSentence.replace(/\.$/, '')),
     `dies busy ${busy('nand')}, channels ${busy('channel')}`,
   ];

@@ -1,0 +1,72 @@
+import { fileURLToPath } from 'node:url';
+import { readSpec, readYaml } from '@flashstack/experiment/node';
+import { fixtureUrl } from '@flashstack/fixtures';
+import { expect, test } from 'vitest';
+import { runCli } from '../src/cli.js';
+import { describeError } from '../src/report-error.js';
+import { Style, width } from '../src/terminal.js';
+import { FakeHost } from './fake-host.js';
+
+// What the command prints, to the letter. The results are stored ones, so that only the printing is compared;
+// `vitest run --project flashstack golden -u` writes the files again.
+
+const settings = { version: '1.2.3', demoTraces: new URL('./', fixtureUrl('postgres.msr.csv.gz')) };
+const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+
+interface Look {
+  readonly name: string;
+  readonly env: Record<string, string>;
+  readonly terminal: boolean;
+  readonly flags: readonly string[];
+}
+
+const looks: readonly Look[] = [
+  { name: 'terminal', env: { LANG: 'C.UTF-8' }, terminal: true, flags: [] },
+  { name: 'pipe', env: { LANG: 'C.UTF-8' }, terminal: false, flags: [] },
+  { name: 'no-color', env: { LANG: 'C.UTF-8', NO_COLOR: '1' }, terminal: true, flags: [] },
+  { name: 'ascii', env: { LANG: 'C.UTF-8' }, terminal: false, flags: ['--ascii'] },
+];
+
+const commands: readonly (readonly [name: string, args: readonly string[]])[] = [
+  ['report', ['report', fixture('greedy.json')]],
+  ['compare', ['compare', fixture('greedy.json'), fixture('fifo.json')]],
+];
+
+for (const [name, args] of commands) {
+  for (const { name: look, env, terminal, flags } of looks) {
+    test(`${name}, ${look}`, async () => {
+      const host = new FakeHost({ env, terminal });
+      const code = await runCli([...args, ...flags], host, settings);
+      const text = `${host.out}${host.err}`;
+      expect(code).toBe(0);
+      for (const line of text.split('\n')) expect(width(line), line).toBeLessThanOrEqual(80);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: everything that is not ASCII
+      if (look === 'ascii') expect(text).toMatch(/^[\x00-\x7f]*$/);
+      if (look !== 'terminal') expect(text).not.toContain('\u001b');
+      else expect(text).toContain('\u001b[');
+      await expect(text).toMatchFileSnapshot(`golden/${name}.${look}.txt`);
+    });
+  }
+}
+
+test.each([
+  ['terminal', new Style(true, false)],
+  ['pipe', new Style(false, false)],
+  ['ascii', new Style(false, true)],
+])('a spec with a slip, %s', async (look, style) => {
+  const text = readYaml('device: mqsim-b8\nworkload: random\nftl:\n  gcMode: token\n  victm: greedy\n', 'zipf.yaml');
+  const error: unknown = await readSpec(text.data, { name: 'zipf', folder: '.', text }).catch(
+    (found: unknown) => found,
+  );
+  await expect(describeError(error, style)).toMatchFileSnapshot(`golden/bad-spec.${look}.txt`);
+});
+
+test.each(['run', 'replay', 'report', 'compare', 'export', 'schema', 'trace convert'])(
+  'help of %s',
+  async (command) => {
+    const host = new FakeHost({ env: { LANG: 'C.UTF-8' } });
+    expect(await runCli([...command.split(' '), '--help'], host, settings)).toBe(0);
+    for (const line of host.out.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+    await expect(host.out).toMatchFileSnapshot(`golden/help.${command.replace(' ', '-')}.txt`);
+  },
+);
