@@ -13,7 +13,7 @@ const allowed: Record<string, readonly string[]> = {
   ssd: ['sim', 'codec', 'block-device', 'nand-device', 'ftl'],
   workloads: ['sim', 'codec', 'block-device', 'vfs'],
   experiment: ['sim', 'codec', 'block-device', 'nand-device', 'ftl', 'ssd', 'workloads'],
-  report: ['sim', 'nand-device', 'ssd', 'experiment'],
+  report: ['sim', 'nand-device', 'ftl', 'ssd', 'experiment'],
   fixtures: [],
 };
 const scope = '@flashstack/';

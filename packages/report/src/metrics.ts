@@ -53,7 +53,7 @@ function exact(value: number): string {
 }
 
 /** What a metric means by its name: units are part of names. */
-export function spoken(name: string, value: number): string {
+function spoken(name: string, value: number): string {
   if (!Number.isFinite(value)) return '';
   if (/Ns(\.|$)/.test(name)) return value === 0 ? '' : duration(value);
   if (/bytesPerSecond$/i.test(name)) return value === 0 ? '' : `${megabytesPerSecond(value)}\u00a0MB/s`;

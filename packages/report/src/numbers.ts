@@ -88,11 +88,6 @@ export function change(ratio: number): string {
   return `${ratio < 1 ? MINUS : '+'}${text}${UNIT_GAP}%`;
 }
 
-/** A factor: 2.67 ×. */
-export function factor(value: number): string {
-  return Number.isFinite(value) ? `${significant(value)}${UNIT_GAP}×` : UNKNOWN;
-}
-
 /** The unit for a column of durations: its largest value has at most four digits before the point, where possible. */
 export function latencyUnit(largestNs: number): { readonly unit: string; readonly ns: number } {
   if (largestNs >= 1e10) return { unit: 's', ns: 1e9 };

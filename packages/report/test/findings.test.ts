@@ -1,13 +1,19 @@
 import type { ExperimentResult } from '@flashstack/experiment';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { closedFormAmplification } from '../src/closed-form.js';
 import type { Figure } from '../src/figure.js';
 import { channelsFigure, dieHeatFigure, victimsFigure, wearFigure } from '../src/figures/device.js';
 import { percentileFigure, phasesFigure } from '../src/figures/latency.js';
-import { freeBlocksFigure, latencyOverTimeFigure, throughputFigure } from '../src/figures/over-time.js';
+import {
+  amplificationOverTimeFigure,
+  freeBlocksFigure,
+  latencyOverTimeFigure,
+  throughputFigure,
+} from '../src/figures/over-time.js';
 import { boundsFigure, waterfallFigure } from '../src/figures/writes.js';
 import { headline } from '../src/headline.js';
 import { RunView } from '../src/view.js';
-import { copyOf, type Mutable, run } from './runs.js';
+import { copyOf, type Mutable, run, withVictim } from './runs.js';
 
 let result: ExperimentResult;
 
@@ -155,6 +161,28 @@ test('why garbage collection ran or did not', () => {
     });
   expect(ran(5)).toContain('Why GC ran');
   expect(ran(null)).toContain('Why GC did not run');
+});
+
+describe('theory', () => {
+  test.each(['greedy', 'fifo'])(
+    'uniformly random writes with %s victims amplify as the closed form says',
+    async (victim) => {
+      const view = new RunView(await withVictim(victim));
+      const closed = closedFormAmplification(view) ?? 0;
+      expect(Math.abs(view.writeAmplification / closed - 1)).toBeLessThan(0.1);
+      expect(amplificationOverTimeFigure(view).title).toMatch(/as theory says/);
+    },
+  );
+
+  test('without a closed form none is claimed', async () => {
+    const cases = [
+      await withVictim('random'),
+      await run({ workload: { kind: 'zipf', parameters: { requests: 2000 } } }),
+      await run({ workload: { kind: 'random', parameters: { requests: 2000, rangeBytes: 2 ** 20 } } }),
+      await run({ workload: { kind: 'random', parameters: { requests: 2000, requestBytes: 1024 } } }),
+    ];
+    for (const result of cases) expect(closedFormAmplification(new RunView(result))).toBeNull();
+  });
 });
 
 test('distribution of latencies', () => {

@@ -12,7 +12,7 @@ export interface System {
 }
 
 /** Shape of a system's points. */
-export type Marker = 'circle' | 'diamond' | 'square' | 'triangle';
+type Marker = 'circle' | 'diamond' | 'square' | 'triangle';
 
 /** Results that differ in nothing but the seed. */
 export interface Group {

@@ -84,7 +84,7 @@ export const measures: readonly Measure[] = [
 ];
 
 /** Bytes that the run programmed, by all causes. */
-export function programmedBytes(view: RunView): number {
+function programmedBytes(view: RunView): number {
   const slots = view.programs.reduce((sum, part) => sum + part.value, 0);
   return slots * view.result.spec.device.nand.geometry.slotBytes;
 }

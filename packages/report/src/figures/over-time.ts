@@ -1,3 +1,4 @@
+import { closedFormAmplification } from '../closed-form.js';
 import { type Figure, missingFigure, type Table } from '../figure.js';
 import { withGroups } from '../headline.js';
 import { count, duration, megabytesPerSecond, percent, significant } from '../numbers.js';
@@ -255,16 +256,20 @@ export function amplificationOverTimeFigure(view: RunView): Figure {
   const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
   // A window in which the drive received hardly anything may show any ratio: the axis leaves the highest 2 % out.
   const usual = sorted[Math.floor(sorted.length * 0.98)] ?? view.writeAmplification;
-  const top = Math.max(2, Math.min(usual, view.writeAmplification * 4) * 1.15);
+  const closed = closedFormAmplification(view);
+  const top = Math.max(2, closed ?? 0, Math.min(usual, view.writeAmplification * 4)) * 1.15;
   const clipped = sorted.some((value) => value > top);
   const scale: Scale = { type: 'linear', domain: [1, top] };
   const bounded = values.map((value) => (Number.isNaN(value) ? value : Math.min(top, Math.max(1, value))));
   const waf = view.writeAmplification;
-  const closed = view.metric('ftl.waf.closedForm');
+  const theory = closed === null ? '' : ' Dashed: the closed form for uniformly random writes with these victims.';
   return {
     id: 'write-amplification',
-    title: `Each slot the drive's flash receives costs ${significant(waf)} programs`,
-    caption: `Slots programmed per slot written to flash, windows of ${duration(windows.intervalNs)}; the axis begins at 1, its floor.${clipped ? ` Windows above ${significant(top)} are drawn at the edge.` : ''}`,
+    title:
+      closed !== null && Math.abs(waf / closed - 1) <= 0.1
+        ? `Write amplification is ${significant(waf)}, as theory says: ${significant(closed)}`
+        : `Each slot that flash receives costs ${significant(waf)} programs`,
+    caption: `Slots programmed per slot written to flash, windows of ${duration(windows.intervalNs)}; the axis begins at 1, its floor.${clipped ? ` Windows above ${significant(top)} are drawn at the edge.` : ''}${theory}`,
     span: 6,
     content: timeDrawing(view, {
       lines: [{ points: pointsOf({ intervalNs: windows.intervalNs, values: bounded }, true), token: 'gc' }],
@@ -274,10 +279,10 @@ export function amplificationOverTimeFigure(view: RunView): Figure {
       unit: 'write amplification',
       labels: [
         { value: waf, text: `mean ${significant(waf)}`, token: 'gc' },
-        ...(Number.isFinite(closed) ? [{ value: closed, text: `theory ${significant(closed)}` }] : []),
+        ...(closed === null ? [] : [{ value: closed, text: `theory ${significant(closed)}` }]),
       ],
       heights: [150, 150],
-      extra: () => (Number.isFinite(closed) ? [reference('y', closed)] : []),
+      extra: () => (closed === null ? [] : [reference('y', closed)]),
     }),
     table: windowTable([{ name: 'write amplification', windows, text: significant }]),
   };

@@ -49,7 +49,7 @@ function drawingHtml(drawing: Drawing, size: Size, canvas: Canvas): Markup {
 }
 
 /** A legend: each colour with its name. */
-export function legendHtml(entries: readonly Swatch[]): Markup {
+function legendHtml(entries: readonly Swatch[]): Markup {
   return html`<ul class="leg">${entries.map(
     ({ token, label, hatched }) =>
       html`<li><i class="sw${hatched ? ' hatch' : ''}" style="background-color:var(--${token})"></i>${label}</li>`,

@@ -251,7 +251,7 @@ interface Element {
 }
 
 /** Which of the steps a magnitude belongs to. */
-export function magnitudeStep(value: number): number {
+function magnitudeStep(value: number): number {
   return Math.min(magnitudes.length - 1, Math.max(0, Math.floor(value * magnitudes.length)));
 }
 
