@@ -53,11 +53,11 @@ export class ReplayStats {
   maxInFlight = 0;
   /** Requests that did not start or end at a device block and were widened to whole blocks. */
   widened = 0;
-  /** Open loop: operations whose recorded time lay before that of the one above them; they arrived together with it. */
+  /** Open and think-time loops: operations whose recorded time lay before that of the one above them; they arrived together with it. */
   outOfOrder = 0;
-  /** Open loop: requests issued later than they arrived, because too many were in flight. */
+  /** Open and think-time loops: requests issued later than they were due, because too many were in flight. */
   late = 0;
-  /** Open loop: sum and maximum of how late those were. */
+  /** Sum and maximum of how late those were. */
   lateNs = 0;
   maxLateNs = 0;
   /** When the replay began: the origin of the series. */
