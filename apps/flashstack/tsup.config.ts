@@ -5,7 +5,8 @@ import { defineConfig, type Options } from 'tsup';
 const traces = ['sqlite-delete.msr.csv.gz', 'postgres.msr.csv.gz'];
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-// One file with the packages of the workspace inside, straight from their sources: no package need be built before.
+// The packages of the workspace are inside, straight from their sources: no package need be built before. What they need
+// from outside (a native renderer, a loader of modules, …) stays outside and is a dependency of this package.
 const config: Options | Options[] | ((options: Options) => Options) = defineConfig({
   entry: { main: 'src/main.ts' },
   format: ['esm'],

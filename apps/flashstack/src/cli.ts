@@ -61,8 +61,7 @@ function reportUsage(error: CommanderError, host: Host, style: Style): number {
   return ExitCode.usage;
 }
 
-/** The command line as commander knows it: for running it, and for the reference page. */
-export function program(host: Host, settings: CliSettings, outcome: { code: number }): Command {
+function program(host: Host, settings: CliSettings, outcome: { code: number }): Command {
   const root = new Command('flashstack')
     .description(
       'Simulates flash storage under recorded and synthetic workloads, and shows where\ntime and write amplification go.',

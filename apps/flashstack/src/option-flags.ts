@@ -56,7 +56,7 @@ export const traceFlags: readonly OptionFlag[] = [
 ];
 
 /** The option that a key of a spec has. */
-export function optionOf(path: string): Option {
+function optionOf(path: string): Option {
   const [section, ...rest] = path.split('.');
   const key = rest.join('.');
   const option =

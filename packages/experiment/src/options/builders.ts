@@ -1,6 +1,5 @@
 import type { StrategyKind } from '@flashstack/sim';
 import type { Option } from './option.js';
-import { writeAmount } from './units.js';
 
 /** Largest time that fits the integer arithmetic of the schedulers, ns: about a second. */
 export const MAX_NS = 0x3fff_ffff;
@@ -52,9 +51,4 @@ export function choice(values: readonly string[], help: string, fallback: string
 /** A strategy by name, or by name with parameters. */
 export function strategyOf(kinds: readonly StrategyKind<unknown>[], help: string, fallback: string): Option {
   return { type: 'strategy', kinds, default: fallback, help };
-}
-
-/** The default of an amount, as it is written in a spec. */
-export function written(option: Option, value: number): Option {
-  return { ...option, default: writeAmount(option.unit ?? 'count', value) };
 }

@@ -1,11 +1,4 @@
-import {
-  allocationOrders,
-  type StreamPolicy,
-  streamKinds,
-  type VictimPolicy,
-  victimKinds,
-  type WearLevelling,
-} from '@flashstack/ftl';
+import { allocationOrders, type StreamPolicy, type VictimPolicy, type WearLevelling } from '@flashstack/ftl';
 import type { StrategyKind } from '@flashstack/sim';
 import type {
   BufferConfig,
@@ -94,9 +87,6 @@ export interface FtlKinds {
   readonly victims: readonly StrategyKind<VictimPolicy>[];
   readonly streams: readonly StrategyKind<StreamPolicy>[];
 }
-
-/** The kinds that come with the project. */
-export const ownKinds: FtlKinds = { victims: victimKinds, streams: streamKinds };
 
 const blocks = { of: 'blocks', default: 'the least that works' };
 const ftl = ({ victims, streams }: FtlKinds): Section<Omit<Required<SsdFtlOptions>, 'wearLevelling'>> => ({

@@ -79,7 +79,7 @@ function amountInWords(option: Option): string {
 }
 
 /** ` from 1 to 64`, ` of at least 1`, or nothing. */
-export function rangeOf({ unit = 'count', min, max }: Option): string {
+function rangeOf({ unit = 'count', min, max }: Option): string {
   const write = (value: number): string => {
     if (unit === 'share') return String(value);
     // The limit of a time is no round number.

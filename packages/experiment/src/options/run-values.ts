@@ -1,7 +1,7 @@
 import { parseAmount } from './units.js';
 
 /** Depth of a closed loop that names none. */
-export const DEFAULT_DEPTH = 32;
+const DEFAULT_DEPTH = 32;
 
 /** How requests are issued, as one word of a spec says it. */
 export type LoopChoice = { readonly kind: 'closed'; readonly depth: number } | { readonly kind: 'open' | 'think' };
