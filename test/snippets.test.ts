@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { type NamedResult, runExperiment } from '@flashstack/experiment';
@@ -37,13 +37,40 @@ const commandLines = (path: string): string[] =>
 
 const commands = [...new Set(documents().flatMap(commandLines))];
 
+/** What a ```text block shows: the output of the only command of the ```sh block before it. */
+interface Shown {
+  readonly path: string;
+  readonly command: string;
+  readonly output: string;
+}
+const shown: readonly Shown[] = documents().flatMap((path) =>
+  [...readFileSync(`${root}${path}`, 'utf8').matchAll(/^```sh\n([^\n]+)\n```\n\n```text\n(.*?)^```$/gms)].map(
+    ([, command, output]) => ({ path, command, output }),
+  ),
+);
+
+/** Takes the shown output anew instead of comparing it, for those who changed what a command prints. */
+const update = process.env.FLASHSTACK_UPDATE_DOCS !== undefined;
+
 test.runIf(commands.length > 0).each(commands)('%s', (line) => {
   const output = execFileSync('bash', ['-o', 'pipefail', '-c', line], {
     cwd: root,
     encoding: 'utf8',
     timeout: 300_000,
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   expect(output.length).toBeGreaterThan(0);
+  for (const { path, output: expected } of shown.filter(({ command }) => command === line)) {
+    if (update) {
+      const text = readFileSync(`${root}${path}`, 'utf8');
+      writeFileSync(
+        `${root}${path}`,
+        text.replace(`${line}\n\`\`\`\n\n\`\`\`text\n${expected}`, () => `${line}\n\`\`\`\n\n\`\`\`text\n${output}`),
+      );
+    } else {
+      expect(output, `${path} shows another output; FLASHSTACK_UPDATE_DOCS=1 takes it anew`).toBe(expected);
+    }
+  }
 });
 
 test('every shell block of the documentation is one that is tested or one that says it is not', () => {
