@@ -14,7 +14,7 @@ export interface ConvertFileOptions extends Omit<ConvertTraceOptions, 'to'> {
 
 /**
  * Converts a trace file. The file appears under its name only when it is whole. Endings `.gz` and `.zst` pack it.
- * Throws {@link TraceError}.
+ * Throws TraceError.
  */
 export async function convertFile(
   from: string,

@@ -11,7 +11,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-/** The bytes of a file. Throws {@link TraceError} if it cannot be read. */
+/** The bytes of a file. Throws TraceError if it cannot be read. */
 export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) yield chunk as Uint8Array;
@@ -20,7 +20,7 @@ export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Bytes of a file, 0 for a pipe. Throws {@link TraceError} if there is none. */
+/** Bytes of a file, 0 for a pipe. Throws TraceError if there is none. */
 export async function sizeOf(path: string): Promise<number> {
   const { size } = await stat(path).catch((error: unknown) => {
     throw unreadable(path, error);

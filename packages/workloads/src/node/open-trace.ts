@@ -13,7 +13,7 @@ import { fileChunks, sizeOf } from './files.js';
 
 /**
  * Reads a trace file, plain, gzip or zstd, into compact columns; or several that blktrace wrote, one for each CPU.
- * Throws {@link TraceError}.
+ * Throws TraceError.
  */
 export async function openTrace(
   path: string | URL | readonly string[],
@@ -29,7 +29,7 @@ export async function openTrace(
   );
 }
 
-/** What a trace file is and what it holds, in one pass and without keeping its operations. Throws {@link TraceError}. */
+/** What a trace file is and what it holds, in one pass and without keeping its operations. Throws TraceError. */
 export async function fileInfo(
   path: string | URL,
   options: StreamTraceOptions = {},
