@@ -63,9 +63,10 @@ export function comparisonReport(views: readonly RunView[], options: ReportOptio
   });
 }
 
-function defaultTitle({ systems, workloads }: Comparison): string {
+function defaultTitle({ systems, drive, workloads }: Comparison): string {
   const under = workloads.filter((name) => name !== '');
-  return `${listed(systems.map((system) => system.name))}${under.length === 0 ? '' : ` under ${listed(under)}`}`;
+  const on = drive === '' ? '' : ` on ${drive}`;
+  return `${listed(systems.map((system) => system.name))}${on}${under.length === 0 ? '' : ` under ${listed(under)}`}`;
 }
 
 /** Names in a sentence; many are counted. */

@@ -130,16 +130,27 @@ export function latencyFigure(comparison: Comparison, workload: number): Figure 
   };
 }
 
+/** Below this ratio two curves are about the same at a percentile. */
+const ALIKE = 1.02;
+
 function latencyTitle(curves: readonly LatencyCurve[], kind: string, where: string): string {
-  const at = (percentage: number): LatencyCurve =>
-    curves.reduce((worst, curve) =>
-      curve.latencies.percentile(percentage) > worst.latencies.percentile(percentage) ? curve : worst,
-    );
-  const tail = at(99);
-  const middle = at(50);
-  if (curves.length === 1) return `${where}The p99 of ${kind}s is ${duration(tail.latencies.percentile(99))}`;
-  if (tail === middle) return `${where}${tail.name} is slowest at the median and in the tail`;
-  return `${where}${middle.name} is slowest at the median, ${tail.name} in the tail`;
+  const [name] = curves.map((curve) => curve.name);
+  if (curves.length === 1)
+    return `${where}The p99 of ${kind}s is ${duration(curves[0].latencies.percentile(99))} on ${name}`;
+  const [middle, tail] = [50, 99].map((percentage) => slowestAt(curves, percentage));
+  if (middle === null && tail === null)
+    return `${where}${kind === 'write' ? 'Write' : 'Read'} latencies are about the same`;
+  if (tail === null) return `${where}${middle} is slowest at the median, the tails are about the same`;
+  if (middle === null) return `${where}${tail} has the longest tail, the medians are about the same`;
+  if (tail === middle) return `${where}${tail} is slowest at the median and in the tail`;
+  return `${where}${middle} is slowest at the median, ${tail} in the tail`;
+}
+
+/** Whose latency is longest at a percentile, or null if all are about the same there. */
+function slowestAt(curves: readonly LatencyCurve[], percentage: number): string | null {
+  const values = curves.map((curve) => curve.latencies.percentile(percentage));
+  const most = Math.max(...values);
+  return most <= Math.min(...values) * ALIKE ? null : curves[values.indexOf(most)].name;
 }
 
 const PANEL = 84;

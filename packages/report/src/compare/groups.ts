@@ -24,6 +24,8 @@ export interface Group {
 /** Results sorted into systems and workloads. */
 export interface Comparison {
   readonly systems: readonly System[];
+  /** Name of the drive that all systems share, or an empty string. */
+  readonly drive: string;
   /** Names of the workloads; one without a name if the systems are workloads. */
   readonly workloads: readonly string[];
   readonly groups: readonly Group[];
@@ -44,6 +46,8 @@ export interface Difference {
 const COLORS: readonly Token[] = ['f2fs', 'orcfs', 'btrfs', 'nilfs2', 'lfs'];
 const DASHES: readonly (string | undefined)[] = [undefined, undefined, '11 4', '1.5 4', '8 3 2 3'];
 const MARKERS: readonly Marker[] = ['circle', 'diamond', 'square', 'triangle'];
+/** Keys that tell systems of one name apart, in their names. */
+const NAMING_KEYS = 2;
 /** What a key that a system does not have is shown as. */
 const ABSENT = '–';
 
@@ -76,7 +80,9 @@ export function compare(views: readonly RunView[], baselineView: number): Compar
     else found.views.push(view);
   }
   const keys = differencesOf(specs.map((spec) => leaves(spec)));
-  return { systems: styled(names, baseline), workloads, groups, baseline, ...keys };
+  const drives = distinct(views.map((view) => view.device));
+  const drive = drives.length === 1 && !names.includes(drives[0]) ? drives[0] : '';
+  return { systems: styled(names, baseline), drive, workloads, groups, baseline, ...keys };
 }
 
 /** The group of a system under a workload, or null if nobody ran it. */
@@ -111,9 +117,11 @@ function namesOf(names: readonly string[], specs: readonly ReadonlyMap<string, s
   const full = names.map((name, at) => {
     const same = names.flatMap((other, i) => (other === name ? [specs[i]] : []));
     if (same.length === 1) return name;
-    const told = differencesOf(same).differences.slice(0, 2);
+    const told = differencesOf(same).differences.slice(0, NAMING_KEYS);
     const own = told.map(({ key }) => `${key.slice(key.lastIndexOf('.') + 1)} ${specs[at].get(key) ?? ABSENT}`);
-    return [name, ...own].filter((part) => part !== '').join(', ');
+    // A name that all share tells nothing.
+    const parts = same.length === names.length && own.length > 0 ? own : [name, ...own];
+    return parts.filter((part) => part !== '').join(', ');
   });
   return full.map((name, at) => (full.indexOf(name) === at ? name : `${name} (${at + 1})`));
 }

@@ -99,7 +99,7 @@ export function ratioTitle(comparison: Comparison, workload: number): string {
     }
     return [tally];
   });
-  if (counts.length !== 1) return `${where}how the systems stand to ${systems[baseline].name}`;
+  if (counts.length !== 1) return `${where}How the others stand to ${systems[baseline].name}`;
   const [{ name, better, worse, told }] = counts;
   const base = systems[baseline].name;
   if (better === told && told > 0) return `${where}${name} is better than ${base} in everything`;
