@@ -24,6 +24,8 @@ export default defineConfig({
   description: 'A flash storage stack as a library: one deterministic simulation from trace to NAND cell.',
   cleanUrls: true,
   lastUpdated: false,
+  // Pages of the API reference are large; each is loaded on its own.
+  vite: { build: { chunkSizeWarningLimit: 2000 } },
   themeConfig: {
     search: { provider: 'local' },
     nav: [
