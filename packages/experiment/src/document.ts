@@ -200,9 +200,10 @@ export function parameterOption(parameter: Parameter): Option {
   if (type === 'boolean') return { type, ...shared };
   if (type === 'string') return { type, mayBeEmpty: true, ...shared };
   const kinds: Readonly<Record<string, UnitKind>> = { bytes: 'size', ns: 'time' };
+  const isShare = type === 'number' && unit === undefined && min === 0 && max === 1;
   return {
     type: 'amount',
-    unit: kinds[unit ?? ''] ?? 'count',
+    unit: isShare ? 'share' : (kinds[unit ?? ''] ?? 'count'),
     ...(unit === undefined || unit in kinds ? {} : { of: unit }),
     whole: type === 'integer',
     ...(min === undefined ? {} : { min }),

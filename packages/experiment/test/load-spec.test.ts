@@ -86,6 +86,20 @@ buffer: { slots: 1k }
     expect(new Set(hashes).size).toBe(1);
   });
 
+  test('is as the README shows it', async () => {
+    const readme = readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8');
+    const yaml = /^```yaml\n(.*?)^```$/ms.exec(readme)?.[1] ?? '';
+    const policy = readFileSync(own, 'utf8').replace("'oldest-but'", "'my-policy'");
+    const { spec, extensions } = await loadSpec(file(yaml, 'spec.yaml', { 'my-policy.ts': policy }));
+    const { spec: resolved } = hashSpec(spec, null, extensions);
+    expect(resolved.device.ftl.victim).toEqual({ name: 'my-policy', parameters: { most: 0.8 } });
+    expect(resolved.workload).toMatchObject({
+      kind: 'zipf',
+      parameters: { requests: 1e6, theta: 1.1, readShare: 0.3 },
+    });
+    expect(resolved).toMatchObject({ warmup: { share: 0.1 }, seed: 7, precondition: 'steady' });
+  });
+
   test('names a trace relative to itself', async () => {
     const path = file('device: mqsim-b8\nworkload: traces/a.csv.gz\n');
     const { trace, spec } = await loadSpec(path);
