@@ -1,18 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fixtureUrl } from '@flashstack/fixtures';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { chromiumMissing, launchChromium } from '@flashstack/fixtures/chromium';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engineBundle } from './engine-bundle.js';
 import * as here from './small-runs.js';
 
 // The simulation must give the same bytes in a browser as here: no Node built-in, no clock, no platform arithmetic.
-const executable = '/usr/bin/chromium';
-const missing = !existsSync(executable);
-if (missing) {
-  const message = `${executable} is missing (Debian package chromium): the browser does not confirm the results`;
-  if (process.env.CI) throw new Error(message);
-  process.stderr.write(`\n◐ SKIPPED: ${message}\n\n`);
-}
+const missing = chromiumMissing('the browser does not confirm the results');
 
 type There = { readonly subject: typeof here };
 
@@ -21,10 +16,7 @@ describe.skipIf(missing)('in Chromium', () => {
   let page: Page;
 
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: executable,
-      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync'],
-    });
+    browser = await launchChromium();
     page = await browser.newPage();
     await page.addScriptTag({
       content: `${await engineBundle(`export * from './small-runs.ts';`)}; globalThis.subject = subject;`,
