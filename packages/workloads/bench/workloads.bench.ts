@@ -119,6 +119,11 @@ export const benchmarks: readonly Benchmark[] = [
   },
   { name: 'the same, open loop', run: (n) => replay(n, false, { loop: { kind: 'open' } }), n: 2_000_000 },
   { name: 'closed loop, depth 32, one event a request', run: (n) => replay(n, true, closed), n: 2_000_000 },
+  {
+    name: 'think-time loop, one event a request',
+    run: (n) => replay(n, true, { loop: { kind: 'think' } }),
+    n: 1_000_000,
+  },
   { name: 'random operations', run: (n) => generate(n, 'random'), n: 4_000_000 },
   { name: 'zipf operations', run: (n) => generate(n, 'zipf'), n: 1_000_000 },
   { name: 'MSR lines decoded', run: decode, n: 1_000_000 },

@@ -14,6 +14,8 @@ export const TraceErrorCode = {
   format: 'ERR_TRACE_FORMAT',
   /** A line of a known format cannot be read. */
   line: 'ERR_TRACE_LINE',
+  /** The trace has more operations than memory holds. */
+  tooLarge: 'ERR_TRACE_TOO_LARGE',
   /** A volume was selected that the trace does not hold. */
   volume: 'ERR_TRACE_VOLUME',
   /** An option has an impossible value. */

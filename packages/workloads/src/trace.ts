@@ -1,5 +1,6 @@
 import type { Operation, OperationSource } from './operation.js';
 import type { OperationSink } from './operation-sink.js';
+import { TraceError, TraceErrorCode } from './trace-error.js';
 import type { TraceCounts } from './trace-parser.js';
 
 /** Requests and bytes of one kind of operation. */
@@ -251,6 +252,19 @@ export class TraceBuilder implements OperationSink {
   }
 
   private grow(capacity: number): void {
+    try {
+      this.resize(capacity);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new TraceError(
+        TraceErrorCode.tooLarge,
+        `the trace is too large for memory: there is no room for ${capacity} operations`,
+        ['Take a part of it: a limit on requests, or some of its volumes.'],
+      );
+    }
+  }
+
+  private resize(capacity: number): void {
     this.timesNs = resized(this.timesNs, new Float64Array(capacity));
     this.offsetsBytes = resized(this.offsetsBytes, new Float64Array(capacity));
     this.lengthsBytes = resized(this.lengthsBytes, new Uint32Array(capacity));

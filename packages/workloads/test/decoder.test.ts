@@ -116,6 +116,15 @@ describe('what is accepted', () => {
     }
   });
 
+  test('a trace that no memory holds', async () => {
+    const text = '1000 0 8 8 1\n'.repeat(2000);
+    const error = await failure(text, { format: 'mqsim', sizeBytes: 1e18 });
+    expect(error.code).toBe('ERR_TRACE_TOO_LARGE');
+    expect(error.message).toMatch(/^the trace is too large for memory: there is no room for \d+ operations$/);
+    // What is limited needs no more room than that.
+    expect((await read(text, { format: 'mqsim', sizeBytes: 1e18, limit: 1500 })).length).toBe(1500);
+  });
+
   test('a format of the user', async () => {
     const own: TraceFormat = {
       kind: 'text',
