@@ -57,7 +57,7 @@ export function comparisonReport(views: readonly RunView[], options: ReportOptio
   return pageHtml({
     title: `Comparison: ${title}`,
     kind: 'comparison',
-    head: html`<h1>${title}</h1><p class="sub">${identity(comparison, views)} ${stateTag(views)}</p>${views.flatMap(warnings)}<p class="finding">${comparisonHeadline(comparison)}</p>`,
+    head: html`<h1>${title}</h1><p class="sub">${identity(comparison, views)} ${stateTag(views)}</p>${views.flatMap((view) => warnings(view, `${view.workload} on ${view.device}`))}<p class="finding">${comparisonHeadline(comparison)}</p>`,
     sections,
     footer: footer(views),
   });

@@ -181,20 +181,21 @@ function stateTag(view: RunView): Markup {
   return view.result.partial === null ? tagHtml('pass', 'complete') : tagHtml('warn', 'partial');
 }
 
-/** What a reader must know before any figure. */
-export function warnings(view: RunView): Markup[] {
+/** What a reader must know before any figure; `name` tells which run, where there are several. */
+export function warnings(view: RunView, name = ''): Markup[] {
+  const which = name === '' ? '' : `${name}: `;
   const { partial } = view.result;
   const all: Markup[] = [];
   if (partial !== null) {
     const of = partial.of > 0 ? ` of ${count(partial.of)}` : '';
     all.push(
-      html`<p class="call warn"><b>◐ Partial.</b> Interrupted at ${duration(partial.atNs)} of simulated time, after ${count(partial.requests)}${of} requests. Charts end there; means cover that part only.</p>`,
+      html`<p class="call warn"><b>◐ Partial.</b> ${which}Interrupted at ${duration(partial.atNs)} of simulated time, after ${count(partial.requests)}${of} requests. Charts end there; means cover that part only.</p>`,
     );
   }
   const late = view.metric('host.late.requests', 0);
   if (late > 0) {
     all.push(
-      html`<p class="call warn"><b>◐ Late.</b> ${count(late)} requests were issued after their time, by ${duration(view.metric('host.late.meanNs'))} on average and ${duration(view.metric('host.late.maxNs'))} at most: the drive did not keep up with the trace.</p>`,
+      html`<p class="call warn"><b>◐ Late.</b> ${which}${count(late)} requests were issued after their time, by ${duration(view.metric('host.late.meanNs'))} on average and ${duration(view.metric('host.late.maxNs'))} at most: the drive did not keep up with the trace.</p>`,
     );
   }
   return all;

@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { inflateSync } from 'node:zlib';
+import { build } from 'esbuild';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderReport } from '../src/index.js';
@@ -123,6 +125,33 @@ describe.skipIf(missing)('in Chromium', () => {
       for (const target of targets) expect(ids).toContain(target);
       await page.context().close();
     });
+  });
+
+  test('a browser makes the same bytes: no Node built-in, no platform arithmetic', async () => {
+    const bundle = await build({
+      stdin: {
+        contents: `import { renderReport } from './index.ts'; globalThis.renderReport = renderReport;`,
+        resolveDir: fileURLToPath(new URL('../src', import.meta.url)),
+        loader: 'ts',
+      },
+      bundle: true,
+      write: false,
+      platform: 'browser',
+      format: 'iife',
+      target: 'es2022',
+      conditions: ['@flashstack/source'],
+    });
+    const page = await browser.newPage();
+    await page.addScriptTag({ content: bundle.outputFiles[0].text });
+    const results = [await run(), await withVictim('fifo')];
+    for (const given of [results.slice(0, 1), results]) {
+      const there = await page.evaluate(
+        (list) => (globalThis as unknown as { renderReport(list: unknown): string }).renderReport(list),
+        given,
+      );
+      expect(there === renderReport(given)).toBe(true);
+    }
+    await page.close();
   });
 
   test('scripts add a switch of themes, a cursor that all times share, and a filter of metrics', async () => {

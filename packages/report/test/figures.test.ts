@@ -2,7 +2,7 @@ import type { DistributionRecord, ExperimentResult, HeatmapRecord } from '@flash
 import { Histogram } from '@flashstack/sim';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { factsOf, joinedBins, reduced, rowMeans } from '../src/figures/device.js';
+import { factsOf, joinedBins, joinedRows, reduced, rowMeans } from '../src/figures/device.js';
 import { phaseBars, phaseSegments } from '../src/figures/latency.js';
 import { waterfall } from '../src/figures/writes.js';
 import { decades, decadeTicks, ninesTicks, roundSteps, spreadLabels, timeTicks } from '../src/plot/axes.js';
@@ -141,6 +141,9 @@ describe('what is joined keeps its sums', () => {
           const cells = reduced(map, rows * columns);
           expect(cells.flat()).toEqual(permille.map((value) => value / 1000));
           for (const row of reduced(map, rows * 7)) expect(row.length).toBeLessThanOrEqual(7);
+          const whole = joinedRows(map, 1);
+          expect(whole.rows.length).toBe(rows === 3 ? 3 : 1);
+          expect(total(whole.permille) / whole.rows.length).toBeCloseTo(total(permille) / rows, 6);
         },
       ),
       runs,

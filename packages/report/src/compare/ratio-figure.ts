@@ -238,7 +238,7 @@ function columnMarks(points: readonly RatioPoint[], systems: readonly System[]):
   for (const [column, system] of systems.entries()) {
     const dx = (column + 1) * COLUMN + 8;
     const style = { frameAnchor: 'right', textAnchor: 'end', dx } as const;
-    const key = systems.length > 1 && system.name.length <= 10 ? system.name : '';
+    const key = systems.length > 1 && system.name.length <= 11 ? system.name : '';
     marks.push(
       Plot.text([key], { ...style, frameAnchor: 'top-right', lineAnchor: 'bottom', dy: -7, fill: color('muted') }),
     );

@@ -9,6 +9,8 @@ import { color, magnitudes, type Token } from '../tokens.js';
 import type { RunView } from '../view.js';
 import { type Row, rowsDrawing } from './rows.js';
 
+/** Rows of a heat map: beyond, neighbouring dies share one. */
+const ROWS = 96;
 /** Cells of a heat map, in the wide and in the narrow form: more would not be seen, and cost bytes. */
 const CELLS = [4800, 2400] as const;
 
@@ -24,13 +26,15 @@ export function dieHeatFigure(view: RunView): Figure {
     return missingFigure('die-activity', 8, title, `${known}their activity over time was not recorded.`);
   }
   const means = rowMeans(map, view.spanNs);
+  const shown = joinedRows(map, ROWS);
+  const each = map.rows.length / shown.rows.length;
   return {
     id: 'die-activity',
     title: evennessTitle('Dies', map.rows, means),
-    caption: `Busy share of each die, windows of ${duration(map.widthNs)}. Rows are dies, by channel.`,
+    caption: `Busy share of each die, windows of ${duration(map.widthNs)}. Rows are ${each > 1 ? `groups of ${count(each)} ` : ''}dies, by channel.`,
     span: 8,
     scale: ramp(),
-    content: heatDrawing(map),
+    content: heatDrawing(shown),
     table: {
       head: ['die', 'busy'],
       rows: map.rows.map((name, row) => [name, percent(means[row])]),
@@ -46,6 +50,20 @@ function evennessTitle(what: string, names: readonly string[], means: readonly n
   if (most - least <= Math.max(0.08, mean * 0.15)) return `${what} are ${percent(mean)} busy and evenly loaded`;
   const worst = names[means.indexOf(most)].replace(/^c(\d+) d(\d+)$/, 'die $2 of channel $1 is');
   return `${what} are ${percent(mean)} busy, but unevenly: ${worst} ${percent(most)}, the least busy ${percent(least)}`;
+}
+
+/** Joins neighbouring rows by their mean, by halves, as long as there are more than so many. */
+export function joinedRows(map: HeatmapRecord, most: number): HeatmapRecord {
+  const { rows, columns, permille } = map;
+  if (rows.length <= most || rows.length % 2 !== 0) return map;
+  const half = rows.filter((_, row) => row % 2 === 0);
+  const joint = half.flatMap((_, row) =>
+    Array.from({ length: columns }, (_, column) => {
+      const at = 2 * row * columns + column;
+      return (permille[at] + permille[at + columns]) / 2;
+    }),
+  );
+  return joinedRows({ ...map, rows: half, permille: joint }, most);
 }
 
 /** Mean of each row over the run. The last window may be longer than what is left of the run. */
