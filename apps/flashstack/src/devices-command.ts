@@ -1,4 +1,6 @@
+import { noExtensions } from '@flashstack/experiment';
 import { type PublishedFigure, presets, resolvePreset, type SsdConfig } from '@flashstack/ssd';
+import { leastCapacity } from './least-capacity.js';
 import type { Session } from './session.js';
 import { type Style, table, wrap } from './terminal.js';
 
@@ -59,6 +61,12 @@ function fact(label: string, text: string, style: Style): string[] {
   );
 }
 
+/** How far a drive can be scaled down, found by trying. */
+function least(config: SsdConfig, style: Style): string {
+  const capacity = leastCapacity({ preset: config.name }, noExtensions);
+  return capacity === null ? 'not by --capacity' : `down to ${style.numbers.bytes(capacity)} with --capacity`;
+}
+
 function facts(config: SsdConfig, style: Style): [string, string][] {
   const { numbers } = style;
   const { geometry, timing } = config.nand;
@@ -68,6 +76,7 @@ function facts(config: SsdConfig, style: Style): [string, string][] {
   const spare = numbers.percent(raw / config.capacityBytes - 1);
   return [
     ['capacity', `${numbers.bytes(config.capacityBytes)} of ${numbers.bytes(raw)} flash: ${spare} over-provisioning`],
+    ['scaled', least(config, style)],
     [
       'flash',
       `${numbers.counted(geometry.channels, 'channel')} × ${numbers.counted(geometry.ways, 'way')} × ` +

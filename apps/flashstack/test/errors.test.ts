@@ -1,6 +1,6 @@
 import { HostError } from '@flashstack/experiment/node';
 import { InputError } from '@flashstack/sim';
-import { TraceDecoder, type TraceError } from '@flashstack/workloads';
+import { TraceDecoder, TraceError, TraceErrorCode } from '@flashstack/workloads';
 import { describe, expect, test } from 'vitest';
 import { describeError, exitCodeOf, UsageError } from '../src/report-error.js';
 import { Style } from '../src/terminal.js';
@@ -17,6 +17,12 @@ function traceError(text: string, file = 'web_0.csv.gz'): TraceError {
   }
   throw new Error('no error');
 }
+
+test('a trace that this machine does not let be read or written is no mistake of the user', () => {
+  expect(exitCodeOf(new TraceError(TraceErrorCode.denied, 'x.csv: the file may not be read'))).toBe(3);
+  expect(exitCodeOf(new TraceError(TraceErrorCode.write, 'x.csv: cannot be written'))).toBe(3);
+  expect(exitCodeOf(new TraceError(TraceErrorCode.unreadable, 'x.csv: there is no such file'))).toBe(2);
+});
 
 describe('errors as one paragraph', () => {
   test('a line of a trace: place, text, caret, columns', () => {
