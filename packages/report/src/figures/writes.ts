@@ -123,7 +123,7 @@ export function boundsFigure(view: RunView): Figure {
     content: rowsDrawing(rows, {
       rowHeight: 34,
       barHeight: 16,
-      names: [118, 112],
+      names: [124, 126],
       values: 64,
       most,
       mark: Math.min(measured, most),
