@@ -230,7 +230,10 @@ export class Collector {
     let block = choice;
     // Some policies choose blocks from which nothing is gained while others hold invalid slots. First in, first out that
     // goes on for a round at most; drawn at random it may go on for longer, and by a careless policy for ever.
-    if ((full && this.fruitless[domain] >= table.blocksPerDomain) || !this.fits(domain, choice, MoveReason.gc)) {
+    const fits = this.fits(domain, choice, MoveReason.gc);
+    // An erase is about to give space.
+    if (!fits && this.parts.eraser.inFlight(domain)) return -1;
+    if ((full && this.fruitless[domain] >= table.blocksPerDomain) || !fits) {
       // Close to the end of space, too, the emptiest block must do, whatever the policy says.
       block = table.leastValid(domain);
       if (!this.fits(domain, block, MoveReason.gc) && !this.mayFit(domain, block)) return -1;

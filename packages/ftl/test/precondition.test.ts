@@ -82,7 +82,11 @@ describe('a drawn steady state is the one that writing reaches', () => {
       return sum / repeats;
     };
     const written = mean(({ ftl }, seed) => {
-      preconditionByWriting(ftl, { capacities: 5 * capacities, ranks, random: new RandomSource(10 + seed).stream('w') });
+      preconditionByWriting(ftl, {
+        capacities: 5 * capacities,
+        ranks,
+        random: new RandomSource(10 + seed).stream('w'),
+      });
     });
     const drawn = mean(({ ftl }, seed) => {
       preconditionAnalytically(ftl, { workload, random: new RandomSource(20 + seed).stream('p') });

@@ -15,6 +15,7 @@ export function registerFlashStats(
   ftl.gauge('hostSlots', () => stats().host);
   ftl.gauge('programmedSlots', () => stats().programmed);
   ftl.gauge('gc.runs', () => stats().runs[MoveReason.gc]);
+  ftl.gauge('gc.overruled', () => stats().overruled);
   ftl.gauge('gc.copies', () => stats().moved[MoveReason.gc]);
   ftl.gauge('gc.erases', () => stats().erases);
   ftl.gauge('wearLevelling.copies', () => stats().moved[MoveReason.wearLevelling]);
