@@ -1,32 +1,24 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inflateSync } from 'node:zlib';
+import { chromiumMissing, launchChromium } from '@flashstack/fixtures/chromium';
 import { build } from 'esbuild';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderReport } from '../src/index.js';
 import { run, withVictim } from './runs.js';
 
 // Reports as a real browser shows them.
-const executable = '/usr/bin/chromium';
-const missing = !existsSync(executable);
-if (missing) {
-  const message = `${executable} is missing (Debian package chromium): nobody looks at the reports`;
-  if (process.env.CI) throw new Error(message);
-  process.stderr.write(`\n◐ SKIPPED: ${message}\n\n`);
-}
+const missing = chromiumMissing('nobody looks at the reports');
 
 describe.skipIf(missing)('in Chromium', () => {
   const folder = missing ? '' : mkdtempSync(join(tmpdir(), 'flashstack-report-'));
   let browser: Browser;
 
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: executable,
-      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync'],
-    });
+    browser = await launchChromium();
     const greedy = await run();
     const others = [await withVictim('greedy', 2), await withVictim('fifo'), await withVictim('fifo', 2)];
     const partial = await run({}, 4);
