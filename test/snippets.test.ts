@@ -25,32 +25,41 @@ function blocks(path: string, language: string): string[] {
     .map((block) => block[2] ?? '');
 }
 
-/** Command lines of the ```sh blocks, each on one line. */
-const shellLines = (path: string): string[] =>
-  blocks(path, 'sh').flatMap((block) => block.replace(/\\\n\s*/g, '').split('\n'));
+/** A command that goes on after a backslash, on one line. */
+const joined = (command: string): string => command.replace(/\\\n\s*/g, '');
 
-/** Command lines that start with the project's own command. */
+/** Command lines of the ```sh blocks, each on one line. */
+const shellLines = (path: string): string[] => blocks(path, 'sh').flatMap((block) => joined(block).split('\n'));
+
+/** Command lines that start with the project's own command, and those that write a small file for it. */
 const commandLines = (path: string): string[] =>
   shellLines(path)
     .map((line) => line.replace(/ +#.*$/, '').trim())
-    .filter((line) => /^npm run -s flashstack -- /.test(line));
+    .filter((line) => /^npm run -s flashstack -- |^printf '[^']*' > out\/[\w.-]+$/.test(line));
 
 const commands = [...new Set(documents().flatMap(commandLines))];
 
 /** What a ```text block shows: the output of the only command of the ```sh block before it. */
 interface Shown {
   readonly path: string;
+  /** Both blocks, as they stand in the page. */
+  readonly block: string;
   readonly command: string;
   readonly output: string;
 }
 const shown: readonly Shown[] = documents().flatMap((path) =>
-  [...readFileSync(`${root}${path}`, 'utf8').matchAll(/^```sh\n([^\n]+)\n```\n\n```text\n(.*?)^```$/gms)].map(
-    ([, command, output]) => ({ path, command, output }),
-  ),
+  [
+    ...readFileSync(`${root}${path}`, 'utf8').matchAll(
+      /^```sh\n((?:[^\n]*\\\n)*[^\n]+)\n```\n\n```text\n(.*?)^```$/gms,
+    ),
+  ].map(([block, command, output]) => ({ path, block, command: joined(command), output })),
 );
 
 /** Takes the shown output anew instead of comparing it, for those who changed what a command prints. */
 const update = process.env.FLASHSTACK_UPDATE_DOCS !== undefined;
+
+// Commands of the pages write their files there.
+mkdirSync(`${root}out`, { recursive: true });
 
 test.runIf(commands.length > 0).each(commands)('%s', (line) => {
   const output = execFileSync('bash', ['-o', 'pipefail', '-c', line], {
@@ -59,13 +68,14 @@ test.runIf(commands.length > 0).each(commands)('%s', (line) => {
     timeout: 300_000,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  expect(output.length).toBeGreaterThan(0);
-  for (const { path, output: expected } of shown.filter(({ command }) => command === line)) {
+  if (!line.startsWith('printf')) expect(output.length).toBeGreaterThan(0);
+  for (const { path, block, output: expected } of shown.filter(({ command }) => command === line)) {
     if (update) {
       const text = readFileSync(`${root}${path}`, 'utf8');
+      const taken = `${block.slice(0, block.length - expected.length - '```'.length)}${output}\`\`\``;
       writeFileSync(
         `${root}${path}`,
-        text.replace(`${line}\n\`\`\`\n\n\`\`\`text\n${expected}`, () => `${line}\n\`\`\`\n\n\`\`\`text\n${output}`),
+        text.replace(block, () => taken),
       );
     } else {
       expect(output, `${path} shows another output; FLASHSTACK_UPDATE_DOCS=1 takes it anew`).toBe(expected);
@@ -76,6 +86,7 @@ test.runIf(commands.length > 0).each(commands)('%s', (line) => {
 test('every shell block of the documentation is one that is tested or one that says it is not', () => {
   const known = [
     /^npm run -s flashstack -- /,
+    /^printf '[^']*' > out\/[\w.-]+$/,
     /^npm (start|test|install|run (test:long|bench|docs|format|build))/,
     /^npx vitest /,
     /^pnpm (bench|changeset)/,
@@ -89,6 +100,14 @@ test('every shell block of the documentation is one that is tested or one that s
       .map((line) => `${path}: ${line}`),
   );
   expect(unknown).toEqual([]);
+});
+
+test('pages show output, which is compared above', () => {
+  const untested = shown
+    .filter(({ command }) => !commands.includes(command))
+    .map(({ path, command }) => `${path}: ${command}`);
+  expect(untested).toEqual([]);
+  expect(shown.length).toBeGreaterThan(2);
 });
 
 test('every file that a page shows is the file of that name', () => {

@@ -24,10 +24,13 @@ export default defineConfig({
   description: 'A flash storage stack as a library: one deterministic simulation from trace to NAND cell.',
   cleanUrls: true,
   lastUpdated: false,
+  // What the command prints has lines of 79 characters, which fit so.
+  head: [['style', {}, '.vp-doc .language-text code { font-size: 12px }']],
   // Pages of the API reference are large; each is loaded on its own.
   vite: { build: { chunkSizeWarningLimit: 2000 } },
   themeConfig: {
     search: { provider: 'local' },
+    outline: [2, 3],
     nav: [
       { text: 'Guide', link: '/guide/first-simulation' },
       { text: 'Packages', link: '/packages/ssd' },
