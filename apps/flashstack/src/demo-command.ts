@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BlockOp } from '@flashstack/block-device';
-import { readSpec, writeResult, writeWhole } from '@flashstack/experiment/node';
+import { readSpec, repeatable, writeResult, writeWhole } from '@flashstack/experiment/node';
 import type { Trace } from '@flashstack/workloads';
 import { openTrace } from '@flashstack/workloads/node';
 import { ExitCode } from './exit-code.js';
@@ -71,7 +71,7 @@ function specOf(file: string, device: string, trace: Trace, seed: number): Reado
 
 /** The results, and the page that compares them; returns the page's path. */
 async function writeFiles(runs: readonly Run[], folder: string): Promise<string> {
-  const results = runs.map(({ result }) => result);
+  const results = runs.map(({ result }) => repeatable(result));
   for (const { result, summary } of runs) writeResult(result, folder, `${summary.workload}-${summary.device}`);
   const { renderReport } = await import('@flashstack/report');
   const path = `${folder.replace(/(?<=.)\/+$/, '')}/report.html`;

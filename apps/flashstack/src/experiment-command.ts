@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { ExperimentResult } from '@flashstack/experiment';
-import { HostError, type LoadedSpec, reasonOf, resultText, writeResult, writeWhole } from '@flashstack/experiment/node';
+import {
+  HostError,
+  type LoadedSpec,
+  reasonOf,
+  repeatable,
+  resultText,
+  writeResult,
+  writeWhole,
+} from '@flashstack/experiment/node';
 import type { Ssd } from '@flashstack/ssd';
 import { renderComparison } from './comparison.js';
 import { ExitCode } from './exit-code.js';
@@ -140,7 +148,7 @@ async function writeReport(
   const path = html ?? (out === undefined ? undefined : `${out.replace(/(?<=.)\/+$/, '')}/${name}${partial}.html`);
   if (path === undefined) return;
   const { renderReport } = await import('@flashstack/report');
-  writeWhole(path, renderReport(results));
+  writeWhole(path, renderReport(results.map(repeatable)));
   files.unshift(['report', path]);
 }
 

@@ -1,5 +1,7 @@
 import type { Host, Output } from '../src/terminal.js';
 
+let cpu = 0;
+
 /** A machine of which a test sees everything. */
 export class FakeHost implements Host {
   out = '';
@@ -33,8 +35,10 @@ export class FakeHost implements Host {
     return this.clockMs;
   }
 
+  /** No two runs take the same time. */
   cpuSeconds(): number {
-    return this.clockMs / 1000;
+    cpu += 0.0625;
+    return cpu;
   }
 
   maxRssBytes(): number {

@@ -19,11 +19,15 @@ export function writeResult(result: ExperimentResult, folder: string, name: stri
   return path;
 }
 
+/** A result without the `run.` metrics: what every run of its spec gives, for files that are to be the same each time. */
+export function repeatable(result: ExperimentResult): ExperimentResult {
+  const metrics = Object.entries(result.metrics).filter(([name]) => !name.startsWith('run.'));
+  return { ...result, metrics: Object.fromEntries(metrics) };
+}
+
 /** A result as the text of its file: JSON, without the `run.` metrics unless they are wanted. */
 export function resultText(result: ExperimentResult, withRun = false): string {
-  const entries = Object.entries(result.metrics);
-  const metrics = Object.fromEntries(withRun ? entries : entries.filter(([name]) => !name.startsWith('run.')));
-  const text = JSON.stringify({ ...result, metrics }, null, 1);
+  const text = JSON.stringify(withRun ? result : repeatable(result), null, 1);
   // Lists of numbers on one line. A text of JSON never holds a line break, so only lists are met.
   const flat = text.replace(LIST_OF_NUMBERS, (list) => list.replaceAll(/\n\s*/g, ''));
   return `${flat}\n`;
