@@ -45,7 +45,9 @@ function copyWorkspace(copy: string): void {
     verbatimSymlinks: true,
     filter: (path) => !leftOut.test(path.slice(root.length)),
   });
-  symlinkSync(`${root}node_modules`, `${copy}/node_modules`);
+  // The changelog writer, and nothing else: what is installed must be out of reach of whatever runs in the copy.
+  mkdirSync(`${copy}/node_modules`);
+  symlinkSync(`${root}node_modules/@changesets`, `${copy}/node_modules/@changesets`);
   // Changelogs name the commit that brought a changeset.
   run('git', ['init', '--quiet'], copy);
   run('git', ['add', '--all'], copy);
