@@ -125,7 +125,12 @@ test('every file that a page shows is the file of that name', () => {
 });
 
 describe('SQL of the documentation', () => {
-  const queries = documents().flatMap((path) => blocks(path, 'sql').map((text) => [path, text] as const));
+  const queries = documents().flatMap((path) =>
+    blocks(path, 'sql')
+      .flatMap((block) => block.split(/;\s*\n/))
+      .filter((query) => query.trim() !== '')
+      .map((query) => [path, query] as const),
+  );
   const folder = mkdtempSync(`${tmpdir()}/flashstack-sql-`);
   let database: DuckDBConnection;
 
@@ -142,8 +147,10 @@ describe('SQL of the documentation', () => {
       mkdirSync(`${folder}/results`, { recursive: true });
       writeResult(result, `${folder}/results`, `small-${seed}`);
     }
-    mkdirSync(`${folder}/sweep`);
-    exportResults(results, 'parquet', `${folder}/sweep`);
+    for (const tables of ['sweep', 'tables']) {
+      mkdirSync(`${folder}/${tables}`);
+      exportResults(results, 'parquet', `${folder}/${tables}`);
+    }
     database = await (await DuckDBInstance.create()).connect();
   });
   afterAll(() => {
@@ -152,7 +159,9 @@ describe('SQL of the documentation', () => {
   });
 
   test.runIf(queries.length > 0).each(queries)('%s', async (_, query) => {
-    const answer = await database.runAndReadAll(query.replace(/'(sweep|results)\//g, `'${folder}/$1/`));
+    const answer = await database.runAndReadAll(
+      query.replace(/'(?:out\/)?(sweep|tables|results)\//g, `'${folder}/$1/`),
+    );
     const rows = answer.getRowsJson();
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.flat()).not.toContain(null);
