@@ -6,15 +6,14 @@ export interface NandClock {
 /**
  * The reservations of every channel: sorted intervals in flat columns, adjoining ones merged. A read books its data
  * transfer ahead of time, so later commands must be able to use the gap before it; a single next-free time per channel
- * would take way interleaving away. When a channel's list is full the farthest interval is forgotten.
+ * would take way interleaving away. When a channel's list is too long, the smallest gap is given up: nothing is booked
+ * twice, and what is lost is the gap that the fewest transfers would have fitted into.
  */
 export class Bus {
   /** Arguments and result of `reserve`, as columns because doubles that cross a call would be boxed. */
   readonly io: Float64Array = new Float64Array(3);
   /** ns for which each channel has been booked. */
   readonly busyNs: Float64Array;
-  /** Reservations that did not fit in the list, per channel: from then on the channel may be double-booked. */
-  readonly forgotten: Int32Array;
   /** Who is told of bookings, or null. */
   trace: { onBus(channel: number, startNs: number, endNs: number): void } | null = null;
   /** Start and end of each interval, by channel, in order; the first entries may be over already. */
@@ -30,7 +29,6 @@ export class Bus {
     // Twice the room needed, so that intervals move to the front only now and then.
     this.stride = 4 * limit;
     this.busyNs = new Float64Array(channels);
-    this.forgotten = new Int32Array(channels);
     this.spans = new Float64Array(channels * this.stride);
     this.firsts = Int32Array.from({ length: channels }, (_, channel) => channel * this.stride);
     this.lasts = Int32Array.from(this.firsts);
@@ -66,7 +64,6 @@ export class Bus {
   /** Nothing is booked any more. */
   clear(): void {
     this.lasts.set(this.firsts);
-    this.forgotten.fill(0);
   }
 
   /** Adds an interval from `io[2]` to `until` before the one at `index`. */
@@ -78,11 +75,6 @@ export class Bus {
     if (last - first === this.limit) {
       const { now } = this.clock;
       while (first < last && spans[first + 1] <= now) first += 2;
-      if (last - first === this.limit) {
-        this.forgotten[channel]++;
-        if (index === last) return;
-        last -= 2;
-      }
     }
     const base = channel * this.stride;
     if (last === base + this.stride) {
@@ -97,9 +89,21 @@ export class Bus {
     spans[at + 1] = until;
     this.firsts[channel] = first;
     this.lasts[channel] = last + 2;
+    if (last + 2 - first > this.limit) this.closeSmallest(channel);
   }
 
-  /** The interval at `index` adjoins the one before it. */
+  /** Gives up the smallest gap between intervals, the first of equal ones. */
+  private closeSmallest(channel: number): void {
+    const { spans } = this;
+    const last = this.lasts[channel];
+    let smallest = this.firsts[channel] + 2;
+    for (let i = smallest + 2; i < last; i += 2) {
+      if (spans[i] - spans[i - 1] < spans[smallest] - spans[smallest - 1]) smallest = i;
+    }
+    this.close(channel, smallest);
+  }
+
+  /** The interval at `index` and the one before it become one. */
   private close(channel: number, index: number): void {
     this.spans.copyWithin(index - 1, index + 1, this.lasts[channel]);
     this.lasts[channel] -= 2;

@@ -15,14 +15,14 @@ export class PlannedScheduler extends TimelineScheduler {
 
   constructor(array: NandArray, simulator: Simulator, options: TimelineOptions = {}) {
     super(array, simulator, options);
-    this.watch = new PlanGuard(array, simulator, this.placement.bus.forgotten);
+    this.watch = new PlanGuard(array, simulator);
     this.placement.trace = this.watch;
   }
 
   override powerCut(): PowerCut {
     const result = super.powerCut();
     this.watch.alive = false;
-    this.watch = new PlanGuard(this.array, this.simulator, this.placement.bus.forgotten);
+    this.watch = new PlanGuard(this.array, this.simulator);
     this.placement.trace = this.watch;
     return result;
   }
@@ -32,7 +32,6 @@ export class PlannedScheduler extends TimelineScheduler {
 class PlanGuard implements PhaseTrace, EventTarget {
   alive = true;
   private readonly simulator: Simulator;
-  private readonly forgotten: Int32Array;
   private readonly channels: number;
   /** Per resource (channels, then dies): until when it is taken. */
   private readonly takenUntilNs: Float64Array;
@@ -41,9 +40,8 @@ class PlanGuard implements PhaseTrace, EventTarget {
   private readonly endNs: number[] = [0];
   private readonly free: number[] = [];
 
-  constructor(array: NandArray, simulator: Simulator, forgotten: Int32Array) {
+  constructor(array: NandArray, simulator: Simulator) {
     this.simulator = simulator;
-    this.forgotten = forgotten;
     this.channels = array.geometry.channels;
     this.takenUntilNs = new Float64Array(array.geometry.channels + array.geometry.dies);
   }
@@ -61,9 +59,7 @@ class PlanGuard implements PhaseTrace, EventTarget {
     const resource = this.resource[phase];
     const now = this.simulator.now;
     this.free.push(phase);
-    // A channel whose reservation list has overflowed may be booked twice: that is the price of a bounded list.
-    const exact = resource >= this.channels || this.forgotten[resource] === 0;
-    if (exact && this.takenUntilNs[resource] > now) throw this.taken(resource, now);
+    if (this.takenUntilNs[resource] > now) throw this.taken(resource, now);
     if (this.endNs[phase] > this.takenUntilNs[resource]) this.takenUntilNs[resource] = this.endNs[phase];
   }
 

@@ -106,7 +106,7 @@ function replay(
 }
 
 describe('one set of rules', () => {
-  it.each([16, 1000])('timeline = event (fifo, reserve) = naive rules, with %i reservations', (reservations) => {
+  it.each([2, 16, 1000])('timeline = event (fifo, reserve) = naive rules, with %i reservations', (reservations) => {
     for (let seed = 0; seed < SEEDS; seed++) {
       const { config, repertoire, gapNs } = device(seed);
       const simulator = new Simulator();
@@ -148,11 +148,11 @@ describe('one set of rules', () => {
     }
   });
 
-  it('books no resource twice while no reservation is forgotten', () => {
+  it.each([3, 16, 1000])('books no resource twice, with %i reservations', (reservations) => {
     for (let seed = 0; seed < SEEDS; seed++) {
       const { config, repertoire, gapNs } = device(seed);
       const simulator = new Simulator();
-      const timeline = new TimelineScheduler(arrayOf(config), simulator, { reservations: 1000 });
+      const timeline = new TimelineScheduler(arrayOf(config), simulator, { reservations });
       const busy = new Map<string, [number, number][]>();
       const note = (name: string, start: number, end: number) => {
         busy.set(name, [...(busy.get(name) ?? []), [start, end]]);

@@ -213,7 +213,7 @@ export class Reference {
   }
 
   private firstGap(channel: number, earliest: number, length: number): number {
-    let list = this.channels[channel].filter(([, end]) => end > this.now);
+    const list = this.channels[channel].filter(([, end]) => end > this.now);
     let at = earliest;
     for (const [start, end] of list) if (start - at < length) at = Math.max(at, end);
     list.push([at, at + length]);
@@ -225,8 +225,14 @@ export class Reference {
       if (last !== undefined && last[1] === start) last[1] = end;
       else merged.push([start, end]);
     }
-    list = merged.slice(0, this.limit);
-    this.channels[channel] = list;
+    // More than can be remembered: the smallest gap is given up.
+    if (merged.length > this.limit) {
+      const gaps = merged.slice(1).map(([start], i) => start - merged[i][1]);
+      const smallest = gaps.indexOf(Math.min(...gaps));
+      const [[, end]] = merged.splice(smallest + 1, 1);
+      merged[smallest][1] = end;
+    }
+    this.channels[channel] = merged;
     this.note(`channel ${channel}`, at, at + length);
     return at;
   }

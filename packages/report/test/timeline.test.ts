@@ -76,9 +76,7 @@ describe.each(SCHEDULERS)('on the %s scheduler', (scheduler) => {
     expect(sums(recorder, 'channel', recorder.channels)).toEqual([...channelBusyNs]);
     expect(Math.min(...dieBusyNs)).toBeGreaterThan(0);
     expect(overlaps(recorder, 'die')).toBe(0);
-    // The timeline forgets the farthest bookings of a crowded channel, and may then give their time away again.
-    const allowed = scheduler === 'timeline' ? recorder.length * 0.005 : 0;
-    expect(overlaps(recorder, 'channel')).toBeLessThanOrEqual(allowed);
+    expect(overlaps(recorder, 'channel')).toBe(0);
   });
 
   test('a recording changes nothing', () => {
