@@ -1,7 +1,7 @@
-import type { NandArray, NandClient, NandScheduler } from '@flashstack/nand-device';
+import { type NandArray, NandClass, type NandClient, type NandScheduler } from '@flashstack/nand-device';
 import type { BlockTable } from './block-table.js';
 import type { FtlClient } from './contract.js';
-import type { ContentOwner } from './slot-contents.js';
+import { type ContentOwner, FROM_HOST } from './slot-contents.js';
 import type { FtlStats } from './stats.js';
 import type { VictimPolicy } from './victims/policy.js';
 
@@ -36,4 +36,10 @@ export interface FrontierParts {
   /** Logical slots, those of the trim map included. */
   readonly mappedSlots: number;
   readonly multiPlane: boolean;
+}
+
+/** Priority class (`NandClass`) of the program of a slot that is copied `from` another, or comes from the host or the map. */
+export function programClass(from: number): number {
+  if (from >= 0) return NandClass.gcWrite;
+  return from === FROM_HOST ? NandClass.userWrite : NandClass.mappingWrite;
 }

@@ -7,7 +7,7 @@ import {
   type Token,
 } from '@flashstack/nand-device';
 import { BlockState, type BlockTable, type FreeOrder } from './block-table.js';
-import { Done, type FrontierParts } from './frontier-parts.js';
+import { Done, type FrontierParts, programClass } from './frontier-parts.js';
 import { mostPadding, PairedPageRisks } from './paired-risk.js';
 import { PendingUnits } from './pending-units.js';
 import type { FtlProbe } from './probe.js';
@@ -413,10 +413,4 @@ export class Frontiers {
     }
     return this.risks?.holds(f, block, this) ?? false;
   }
-}
-
-/** Priority class of the program of a slot that comes from there. */
-function programClass(from: number): number {
-  if (from >= 0) return NandClass.gcWrite;
-  return from === FROM_HOST ? NandClass.userWrite : NandClass.mappingWrite;
 }
