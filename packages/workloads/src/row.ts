@@ -8,6 +8,7 @@ const POINT = 46;
 const ZERO = 48;
 const NINE = 57;
 const MAX_LENGTH = 0xffffffff;
+const MAX_VOLUME = 0xffffffff;
 const CHUNK_DIGITS = 9;
 const POWERS: readonly number[] = [1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const NUMBER = 'number';
@@ -64,6 +65,13 @@ export class Row {
   /** A whole number ≥ 0 below 2^53. `what` names the field in errors. */
   uint(field: number, what: string): number {
     return this.digits(field, this.from[field], this.to[field], what, WHOLE);
+  }
+
+  /** The number of a volume: below 2^32, as a trace keeps it; cut to that, two volumes would become one. */
+  volume(field: number, what: string): number {
+    const value = this.uint(field, what);
+    if (value > MAX_VOLUME) this.fail(field, `${what} is too large (the limit is 2^32)`);
+    return value;
   }
 
   /** A whole number ≥ 0 in units of `unitBytes`, as bytes below 2^53. */

@@ -148,6 +148,8 @@ describe('columns that are wrong', () => {
     ['tencent', '1538323200,12910952,128,2,1063', '25: type is neither 0 (read) nor 1 (write) but "2"'],
     ['tencent', '1538323200,99999999999999999,128,0,1063', '12: sector is too large (the limit is 2^53)'],
     ['tencent', '1538323200,9007199254740991,128,0,1063', '12: sector is too large (the limit is 2^53 bytes)'],
+    ['tencent', '1538323200,12910952,128,0,4294967296', '27: volume is too large (the limit is 2^32)'],
+    ['alibaba', '4294967715,R,8792731648,5,1577808144360767', '1: device is too large (the limit is 2^32)'],
     ['spc', '0,20941264,8192,Q,0.551706', '17: opcode is neither R nor W but "Q"'],
     ['spc', '0,20941264,8192,W,0.55e3', '19: time is not a number'],
     ['disksim', '0.000000 0 130944 8 read', '21: flags is not a hexadecimal number but "read"'],
@@ -166,6 +168,11 @@ describe('columns that are wrong', () => {
     ],
     ['blkparse', '  8:0 3 1 0.000000000 697 D R 223490 + 8 [k]', '3: device is "8:0", expected major,minor'],
     ['blkparse', '  8,0 3 1 0.000000000 697 D R -1 + 8 [k]', '31: sector is negative'],
+    [
+      'blkparse',
+      '  7,1048576 3 1 0.000000000 697 D R 8 + 8 [k]',
+      '3: there is no device 7,1048576: major numbers have 12 bits, minor ones 20',
+    ],
     ['fiu', '0 4892 syslogd 904265560 8 T 6 0 531e779e9a9ee1dd18a3a0b1a8e3bc25', '28: type is neither R nor W but "T"'],
     ['hfplayer', '0.5,0,4096,4096,2', '17: type is neither 0 (write) nor 1 (read) but "2"'],
     ['hfplayer', '0.5,0,4096,,1', '12: size is empty'],
@@ -353,6 +360,11 @@ describe('files', () => {
 
   test('that cannot be read', async () => {
     await expect(openTrace(`${folder}/none`)).rejects.toThrow('there is no such file');
+    await expect(openTrace(`${folder}/none`)).rejects.toMatchObject({ code: 'ERR_TRACE_UNREADABLE' });
+    await expect(openTrace(folder)).rejects.toMatchObject({ code: 'ERR_TRACE_UNREADABLE' });
+    // Linux maps nothing at its start: the file is there and the reading fails, also for root.
+    const failing = '/proc/self/mem';
+    if (existsSync(failing)) await expect(openTrace(failing)).rejects.toMatchObject({ code: 'ERR_TRACE_DENIED' });
     await expect(openTrace(folder)).rejects.toThrow('this is a folder, not a trace file');
   });
 

@@ -38,7 +38,7 @@ class AlibabaReader implements RowReader {
 
   read(row: Row, out: Operation): boolean {
     row.require(5);
-    out.flow = row.uint(0, 'device');
+    out.flow = row.volume(0, 'device');
     const opcode = row.letter(1);
     if (opcode === READ) out.op = BlockOp.read;
     else if (opcode === WRITE) out.op = BlockOp.write;

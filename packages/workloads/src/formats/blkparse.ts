@@ -2,7 +2,7 @@ import { BlockFlag, BlockOp } from '@flashstack/block-device';
 import type { ByteSink } from '../byte-sink.js';
 import { Operation } from '../operation.js';
 import type { Row } from '../row.js';
-import { blockFlags, Completions, deviceName, MINOR_BITS, SECTOR_BYTES } from './block-trace.js';
+import { blockFlags, Completions, deviceName, deviceNumber, SECTOR_BYTES } from './block-trace.js';
 import { SECOND_DIGITS, SECOND_NS } from './clock.js';
 import type { FormatOptions, OperationWriter, RowReader, TextFormat, TraceAction, WriterOptions } from './format.js';
 
@@ -152,7 +152,7 @@ function deviceOf(row: Row): number {
   let comma = 0;
   while (comma < width && row.byteAt(0, comma) !== COMMA) comma++;
   if (comma === width) row.fail(0, `device is "${row.text(0)}", expected major,minor`);
-  return row.part(0, 0, comma, 'device') * (1 << MINOR_BITS) + row.part(0, comma + 1, width, 'device');
+  return deviceNumber(row, 0, row.part(0, 0, comma, 'device'), row.part(0, comma + 1, width, 'device'));
 }
 
 class BlkparseWriter implements OperationWriter {

@@ -1,15 +1,24 @@
 import { BlockFlag } from '@flashstack/block-device';
 import type { Operation } from '../operation.js';
+import type { Row } from '../row.js';
 
 /** Bytes of a sector, the unit of addresses in block traces of the kernel. */
 export const SECTOR_BYTES = 512;
 
 /** Bits of the minor number in a device number of the kernel; the major number lies above them. */
-export const MINOR_BITS = 20;
+const MINOR_BITS = 20;
 
 /** A device number as the kernel's tools print it, such as `8,0`. */
 export function deviceName(device: number): string {
   return `${device >>> MINOR_BITS},${device & ((1 << MINOR_BITS) - 1)}`;
+}
+
+const MAJOR_BITS = 12;
+
+/** The device number of a text trace. `field` is blamed for one that the kernel cannot have: it would be another's. */
+export function deviceNumber(row: Row, field: number, major: number, minor: number): number {
+  if (major < 2 ** MAJOR_BITS && minor < 2 ** MINOR_BITS) return major * 2 ** MINOR_BITS + minor;
+  return row.fail(field, `there is no device ${major},${minor}: major numbers have 12 bits, minor ones 20`);
 }
 
 /** The `BlockFlag` bits of a request; durability flags belong to writes only. */

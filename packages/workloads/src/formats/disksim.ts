@@ -49,7 +49,7 @@ class DisksimReader implements RowReader {
   read(row: Row, out: Operation): boolean {
     row.require(5);
     out.timeNs = this.clock.ns(row, 0, row.integerPart(0, 'time'), row.fractionPart(0, MS_DIGITS, 'time'));
-    out.flow = row.uint(1, 'device');
+    out.flow = row.volume(1, 'device');
     out.offsetBytes = row.bytes(2, 'sector', SECTOR_BYTES);
     out.lengthBytes = row.length(3, 'sectors', SECTOR_BYTES);
     out.op = readFlag(row) ? BlockOp.read : BlockOp.write;

@@ -1,7 +1,7 @@
 import { BlockOp } from '@flashstack/block-device';
 import type { Operation } from '../operation.js';
 import type { Row } from '../row.js';
-import { deviceName, MINOR_BITS, SECTOR_BYTES } from './block-trace.js';
+import { deviceName, deviceNumber, SECTOR_BYTES } from './block-trace.js';
 import { RelativeClock } from './clock.js';
 import type { RowReader, TextFormat } from './format.js';
 
@@ -48,7 +48,7 @@ class FiuReader implements RowReader {
     else if (type === WRITE) out.op = BlockOp.write;
     else row.fail(end - FROM_END.type, `type is neither R nor W but "${row.text(end - FROM_END.type)}"`);
     const major = row.uint(end - FROM_END.major, 'major');
-    out.flow = major * (1 << MINOR_BITS) + row.uint(end - FROM_END.minor, 'minor');
+    out.flow = deviceNumber(row, end - FROM_END.major, major, row.uint(end - FROM_END.minor, 'minor'));
     return true;
   }
 }

@@ -39,7 +39,7 @@ class HfplayerReader implements RowReader {
   read(row: Row, out: Operation): boolean {
     row.require(5);
     out.timeNs = this.clock.ns(row, 0, row.integerPart(0, 'time'), row.fractionPart(0, MS_DIGITS, 'time'));
-    out.flow = row.uint(1, 'disk');
+    out.flow = row.volume(1, 'disk');
     out.offsetBytes = row.uint(2, 'offset');
     out.lengthBytes = row.length(3, 'size', 1);
     const type = row.letter(4);

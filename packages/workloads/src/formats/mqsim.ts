@@ -40,7 +40,7 @@ class MqsimReader implements RowReader {
   read(row: Row, out: Operation): boolean {
     row.require(5);
     out.timeNs = row.uint(0, 'time');
-    out.flow = row.uint(1, 'device');
+    out.flow = row.volume(1, 'device');
     out.offsetBytes = row.bytes(2, 'sector', SECTOR_BYTES);
     out.lengthBytes = row.length(3, 'sectors', SECTOR_BYTES);
     const type = row.letter(4);

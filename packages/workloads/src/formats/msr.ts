@@ -49,7 +49,7 @@ class MsrReader implements RowReader {
     if (row.line === 1 && row.fields > 0 && row.is(0, HEADER)) return false;
     row.require(6);
     out.timeNs = this.time(row);
-    out.flow = row.uint(2, 'disk');
+    out.flow = row.volume(2, 'disk');
     out.op = opOf(row);
     out.offsetBytes = row.uint(4, 'offset');
     out.lengthBytes = row.length(5, 'size', 1);

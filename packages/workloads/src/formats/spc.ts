@@ -34,7 +34,7 @@ class SpcReader implements RowReader {
 
   read(row: Row, out: Operation): boolean {
     row.require(5);
-    out.flow = row.uint(0, 'ASU');
+    out.flow = row.volume(0, 'ASU');
     out.offsetBytes = row.bytes(1, 'sector', SECTOR_BYTES);
     out.lengthBytes = row.length(2, 'size', 1);
     const opcode = row.letter(3) | LOWER;

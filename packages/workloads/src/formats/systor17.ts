@@ -50,7 +50,7 @@ class Systor17Reader implements RowReader {
     if (type === READ) out.op = BlockOp.read;
     else if (type === WRITE) out.op = BlockOp.write;
     else return this.other(row);
-    out.flow = row.uint(3, 'LUN');
+    out.flow = row.volume(3, 'LUN');
     out.offsetBytes = row.uint(4, 'offset');
     out.lengthBytes = row.length(5, 'size', 1);
     return true;

@@ -53,7 +53,7 @@ class TencentReader implements RowReader {
     if (type === ZERO) out.op = BlockOp.read;
     else if (type === ONE) out.op = BlockOp.write;
     else row.fail(3, `type is neither 0 (read) nor 1 (write) but "${row.text(3)}"`);
-    out.flow = row.uint(4, 'volume');
+    out.flow = row.volume(4, 'volume');
     return true;
   }
 }

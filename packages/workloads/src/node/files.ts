@@ -38,9 +38,13 @@ function unreadable(path: string, error: unknown): TraceError {
   const code = (error as NodeJS.ErrnoException).code ?? String(error);
   const known: Readonly<Record<string, string>> = {
     ENOENT: 'there is no such file',
+    ENOTDIR: 'a part of the path is a file, not a folder',
     EISDIR: 'this is a folder, not a trace file',
     EACCES: 'the file may not be read (permission denied)',
   };
   const hints = code === 'ENOENT' ? ['Check the path; it is taken relative to the current folder.'] : [];
-  return new TraceError(TraceErrorCode.unreadable, `${path}: ${known[code] ?? `cannot be read (${code})`}`, hints);
+  // A path that leads to no file is the user's to put right; whatever else fails is the machine's.
+  const wrongPath = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'ELOOP'].includes(code);
+  const kind = wrongPath ? TraceErrorCode.unreadable : TraceErrorCode.denied;
+  return new TraceError(kind, `${path}: ${known[code] ?? `cannot be read (${code})`}`, hints);
 }
