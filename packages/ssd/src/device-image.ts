@@ -1,4 +1,4 @@
-import { captureState, InputError, restoreState, SimulationError } from '@flashstack/sim';
+import { captureState, InputError, mix32, restoreState, SimulationError } from '@flashstack/sim';
 import type { Ssd } from './ssd.js';
 
 /** What stands in front of the state in an image, as JSON. */
@@ -10,6 +10,8 @@ interface Header {
   /** Simulated time of saving. */
   readonly nowNs: number;
   readonly stateBytes: number;
+  /** `sumOf` the state. */
+  readonly stateSum: number;
 }
 
 const FORMAT = 'flashstack.device/1';
@@ -39,6 +41,7 @@ export function saveDevice(ssd: Ssd, label = ''): Uint8Array {
     config: plain(config),
     nowNs: simulator.now,
     stateBytes: state.length,
+    stateSum: sumOf(state),
   };
   const head = new TextEncoder().encode(JSON.stringify(header));
   const image = new Uint8Array(LENGTH_BYTES + head.length + state.length);
@@ -62,6 +65,10 @@ export function loadDevice(ssd: Ssd, image: Uint8Array): string {
   if (state.length !== header.stateBytes) {
     const found = `found ${state.length} bytes of state, expected ${header.stateBytes}`;
     throw new InputError('ERR_SSD_IMAGE', `the saved drive is cut short: ${found}`, 'image');
+  }
+  // A flipped bit of a mapping would otherwise show, if at all, as another result.
+  if (sumOf(state) !== header.stateSum) {
+    throw new InputError('ERR_SSD_IMAGE', 'the saved drive is damaged: its checksum is wrong. Save it again.', 'image');
   }
   ssd.simulator.runUntil(header.nowNs);
   restoreState(ssd, state, [ssd.simulator, ssd.config]);
@@ -94,6 +101,16 @@ function headerOf(image: Uint8Array): Header {
 function headerLength(image: Uint8Array): number {
   if (image.length < LENGTH_BYTES) return 0;
   return Math.min(LONGEST_HEADER, new DataView(image.buffer, image.byteOffset).getUint32(0, true));
+}
+
+/** A checksum of 32 bits. Every step is a bijection of the word and of the sum before: one wrong word always shows. */
+function sumOf(state: Uint8Array): number {
+  const view = new DataView(state.buffer, state.byteOffset, state.length);
+  const words = state.length >> 2;
+  let sum = state.length;
+  for (let word = 0; word < words; word++) sum = mix32(sum ^ view.getUint32(4 * word, true));
+  for (let at = 4 * words; at < state.length; at++) sum = mix32(sum ^ state[at]);
+  return sum;
 }
 
 /** A configuration as plain data. A strategy that is an object of a class belongs to the state, not to the configuration. */

@@ -134,4 +134,18 @@ describe('saving and loading refuse', () => {
     const image = saveDevice(ssd);
     expect(() => loadDevice(ssd, image.subarray(0, image.length - 100))).toThrow('cut short');
   });
+
+  test('what is damaged, wherever one bit is wrong', () => {
+    const ssd = new Ssd(new Simulator(), plainDrive);
+    const image = saveDevice(ssd);
+    const random = new RandomSource(7).stream('damage');
+    const state = image.length - 1000;
+    for (let i = 0; i < 50; i++) {
+      const at = i === 0 ? image.length - 1 : state + random.below(1000);
+      const damaged = image.slice();
+      damaged[at] ^= 1 << random.below(8);
+      expect(() => loadDevice(ssd, damaged), `byte ${at}`).toThrow('the saved drive is damaged');
+    }
+    expect(loadDevice(ssd, image)).toBe('');
+  });
 });
