@@ -46,7 +46,9 @@ export async function runCli(args: readonly string[], host: Host, settings: CliS
       return ExitCode.interrupted;
     }
     host.stderr.write(describeError(error, early));
-    if (args.includes('--debug') && error instanceof Error) host.stderr.write(`${error.stack}\n`);
+    if (args.includes('--debug')) {
+      for (let at = error; at instanceof Error; at = at.cause) host.stderr.write(`${at.stack}\n`);
+    }
     return exitCodeOf(error);
   }
 }

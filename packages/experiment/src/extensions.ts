@@ -1,5 +1,5 @@
 import { type StreamPolicy, streamKinds, type VictimPolicy, victimKinds } from '@flashstack/ftl';
-import { InputError, type StrategyKind } from '@flashstack/sim';
+import { InputError, type ParameterValues, type StrategyKind } from '@flashstack/sim';
 import { checkSsdConfig, presets, type SsdConfig } from '@flashstack/ssd';
 import { syntheticKinds, type WorkloadFactory } from '@flashstack/workloads';
 
@@ -59,16 +59,19 @@ function kinds<T>(
   module: SpecModule,
   exported: Readonly<Record<string, unknown>>,
 ): StrategyKind<T>[] {
-  return list(name, module, exported).map((value, at) => {
+  const found: StrategyKind<T>[] = [];
+  for (const [at, value] of list(name, module, exported).entries()) {
     const kind = value as Partial<StrategyKind<T>> | null;
     if (typeof kind !== 'object' || kind === null) throw refused(module, `${name}[${at}] is no object`);
     if (typeof kind.name !== 'string' || kind.name === '') throw refused(module, `${name}[${at}].name is no text`);
     const { parameters = [], summary = '', create } = kind;
     if (!Array.isArray(parameters)) throw refused(module, `parameters of "${kind.name}" are no array`);
     if (typeof create !== 'function') throw refused(module, `"${kind.name}" has no function create(parameters)`);
-    free(kind.name, known, name, module);
-    return { name: kind.name, summary, parameters, create: (values) => (kind as StrategyKind<T>).create(values) };
-  });
+    free(kind.name, [...known, ...found], name, module);
+    const make = (values: ParameterValues): T => (kind as StrategyKind<T>).create(values);
+    found.push({ name: kind.name, summary, parameters, create: make });
+  }
+  return found;
 }
 
 function drives(
@@ -76,12 +79,14 @@ function drives(
   module: SpecModule,
   exported: Readonly<Record<string, unknown>>,
 ): SsdConfig[] {
-  return list('presets', module, exported).map((value) => {
+  const found: SsdConfig[] = [];
+  for (const value of list('presets', module, exported)) {
     const config = value as SsdConfig;
     checkSsdConfig(config);
-    free(config.name, known, 'presets', module);
-    return config;
-  });
+    free(config.name, [...known, ...found], 'presets', module);
+    found.push(config);
+  }
+  return found;
 }
 
 function list(name: string, module: SpecModule, exported: Readonly<Record<string, unknown>>): readonly unknown[] {

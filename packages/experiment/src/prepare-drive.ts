@@ -44,9 +44,12 @@ export function prepareDrive(
 
 function labelOf(image: Uint8Array): ImageLabel {
   const text = deviceImageLabel(image);
+  let label: Partial<ImageLabel> | null = null;
   try {
-    return JSON.parse(text) as ImageLabel;
+    label = JSON.parse(text) as Partial<ImageLabel> | null;
   } catch {
-    throw new InputError('ERR_DRIVE_IMAGE', 'the saved drive has no label of an experiment: save it by one.', 'image');
+    // Reported below: what is no JSON has no preparation.
   }
+  if (typeof label?.preparation === 'string') return label as ImageLabel;
+  throw new InputError('ERR_DRIVE_IMAGE', 'the saved drive has no label of an experiment: save it by one.', 'image');
 }

@@ -39,9 +39,11 @@ export class SpecError extends InputError {
       readonly meant?: string;
       readonly hints?: readonly string[];
       readonly position?: SpecPosition | null;
+      /** The error of a module of the user's own that this one stands for. */
+      readonly cause?: unknown;
     },
   ) {
-    super(code, message, place.path.join('.'));
+    super(code, message, place.path.join('.'), place.cause === undefined ? {} : { cause: place.cause });
     this.name = 'SpecError';
     this.path = place.path;
     this.target = place.target ?? 'value';
@@ -52,7 +54,7 @@ export class SpecError extends InputError {
 
   /** The same error with its place in a file. */
   at(position: SpecPosition): SpecError {
-    const { path, target, meant, hints } = this;
+    const { path, target, meant, hints, cause } = this;
     const { file, line, column } = position;
     return new SpecError(this.code, `${file}:${line}:${column}: ${this.message}`, {
       path,
@@ -60,12 +62,13 @@ export class SpecError extends InputError {
       meant,
       hints,
       position,
+      cause,
     });
   }
 
   /** The same error with the name of its file, where the place in it is not known. */
   in(file: string): SpecError {
-    const { path, target, meant, hints } = this;
-    return new SpecError(this.code, `${file}: ${this.message}`, { path, target, meant, hints });
+    const { path, target, meant, hints, cause } = this;
+    return new SpecError(this.code, `${file}: ${this.message}`, { path, target, meant, hints, cause });
   }
 }

@@ -273,6 +273,12 @@ ${more}`;
       'modules: [m.ts]',
       /"greedy" of victims is taken/,
     ],
+    [
+      'with a name twice',
+      'const own = { name: "own", create: () => ({}) }; export const victims = [own, own];',
+      'modules: [m.ts]',
+      /"own" of victims is taken/,
+    ],
   ])('a module %s', async (_, text, line, message) => {
     const path = file(`${smallest}${line}\n`, 'spec.yaml', text === '' ? {} : { 'm.ts': text });
     await expect(loadSpec(path)).rejects.toThrow(message);

@@ -8,8 +8,9 @@ export class InputError extends Error {
   /** The option or column concerned, such as `ftl.victimPolicy`, or an empty string. */
   readonly key: string;
 
-  constructor(code: string, message: string, key = '') {
-    super(message);
+  /** `options.cause`: the error of somebody else's code that this one stands for. */
+  constructor(code: string, message: string, key = '', options: { readonly cause?: unknown } = {}) {
+    super(message, options);
     this.name = 'InputError';
     this.code = code;
     this.key = key;

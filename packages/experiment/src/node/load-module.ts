@@ -33,7 +33,7 @@ export async function importModule(path: string): Promise<Readonly<Record<string
     return (await jiti.import(resolve(path))) as Readonly<Record<string, unknown>>;
   } catch (error) {
     const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
-    throw new InputError('ERR_SPEC_MODULE', `module ${path} cannot be loaded: ${reason}`, 'modules');
+    throw new InputError('ERR_SPEC_MODULE', `module ${path} cannot be loaded: ${reason}`, 'modules', { cause: error });
   }
 }
 

@@ -53,7 +53,7 @@ export async function readSpec(
     if (error instanceof SpecError && text !== undefined && !isChanged(error, changes)) throw text.locate(error);
     // A module that cannot be loaded is named at its key.
     if (error instanceof InputError && error.code === 'ERR_SPEC_MODULE' && text !== undefined) {
-      throw text.locate(new SpecError(error.code, error.message, { path: ['modules'] }));
+      throw text.locate(new SpecError(error.code, error.message, { path: ['modules'], cause: error.cause }));
     }
     throw error;
   }
