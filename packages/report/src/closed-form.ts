@@ -23,9 +23,8 @@ export function closedFormAmplification(view: RunView): number | null {
   const reserve = domains * (threshold + 1) * blockSlots;
   const alpha = (slots - reserve) / (spec.device.capacityBytes / geometry.slotBytes);
   if (!(alpha > 1)) return null;
-  const { victim = 'greedy' } = spec.device.ftl;
-  if (victim === 'greedy') return greedyWriteAmplification(alpha, blockSlots);
-  return victim === 'fifo' ? fifoWriteAmplification(alpha) : null;
+  if (view.victim === 'greedy') return greedyWriteAmplification(alpha, blockSlots);
+  return view.victim === 'fifo' ? fifoWriteAmplification(alpha) : null;
 }
 
 function isUniform(view: RunView): boolean {

@@ -163,7 +163,7 @@ function identity(view: RunView): string {
   const cpu = metrics['run.cpuSeconds'];
   const parts = [
     `${device.name}, ${bytes(device.capacityBytes)}`,
-    `${device.ftl.victim ?? 'greedy'} GC`,
+    `${view.victim} GC`,
     loop.kind === 'closed' ? `${count(loop.depth)} in flight` : `${loop.kind} loop`,
     repeat > 1 ? `${count(repeat)} passes` : '',
     preconditioned === 'none'

@@ -134,6 +134,13 @@ export class RunView {
     return 'name' in workload ? workload.name : workload.kind;
   }
 
+  /** Name of the policy that chooses victims. */
+  get victim(): string {
+    const { victim = 'greedy' } = this.result.spec.device.ftl;
+    if (typeof victim === 'string') return victim;
+    return 'name' in victim ? victim.name : 'own';
+  }
+
   /** Name of the drive. */
   get device(): string {
     return this.result.spec.device.name;

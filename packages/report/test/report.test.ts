@@ -4,7 +4,7 @@ import { parseHTML } from 'linkedom/worker';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { renderReport } from '../src/index.js';
 import { script } from '../src/page/script.js';
-import { copyOf, run } from './runs.js';
+import { copyOf, run, withVictim } from './runs.js';
 
 let result: ExperimentResult;
 let page: string;
@@ -21,6 +21,14 @@ describe('a run report', () => {
     expect(page).toBe(renderReport([copyOf(result) as ExperimentResult]));
     expect(Buffer.byteLength(page)).toBeLessThan(400_000);
     expect(page.startsWith('<!doctype html>')).toBe(true);
+  });
+
+  test('names the victim policy, also one with parameters', async () => {
+    expect(page).toContain('greedy GC');
+    const victim = { name: 'd-choices', parameters: { d: 4 } };
+    const other = renderReport([await withVictim(victim)]);
+    expect(other).toContain('d-choices GC');
+    expect(other).not.toContain('[object');
   });
 
   test('names no address and loads nothing', () => {

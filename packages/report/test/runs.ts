@@ -20,7 +20,7 @@ export function run(differences: Partial<ExperimentSpec> = {}, cancelAfter?: num
 }
 
 /** The usual drive with another victim policy. */
-export function withVictim(victim: string, seed = 1): Promise<ExperimentResult> {
+export function withVictim(victim: string | object, seed = 1): Promise<ExperimentResult> {
   return run({ device: { ...(small.device as object), overrides: { 'ftl.victim': victim } }, seed });
 }
 
