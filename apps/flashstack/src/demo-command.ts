@@ -5,7 +5,7 @@ import { readSpec, repeatable, writeResult, writeWhole } from '@flashstack/exper
 import type { Trace } from '@flashstack/workloads';
 import { openTrace } from '@flashstack/workloads/node';
 import { ExitCode } from './exit-code.js';
-import { Interrupt } from './interrupt.js';
+import { Interrupt, orNone } from './interrupt.js';
 import { parseWhole } from './option-flags.js';
 import { UsageError } from './report-error.js';
 import { named, type Run, runSpec } from './run.js';
@@ -39,9 +39,10 @@ export async function runDemo(
     for (const file of files) {
       const { trace } = await openTrace(file);
       for (const device of DRIVES) {
-        interrupt.throwIfRequested();
+        if (runs.length === 0) interrupt.throwIfRequested();
         const loaded = await readSpec(specOf(file, device, trace, seed), { name: trace.name, folder: '.' });
-        const run = await runSpec(named(loaded, trace), trace, session, interrupt);
+        const run = await runSpec(named(loaded, trace), trace, session, interrupt).catch(orNone(runs.length));
+        if (run === null) break;
         session.note('cpu', run.cost);
         runs.push(run);
         if (run.summary.interruptedNs !== null) break;
@@ -93,11 +94,10 @@ function render(runs: readonly Run[], seed: number, trace: string, report: strin
     `In steady state at the start, ${DEPTH} requests in flight, ${DRIVE_WRITES} × the capacity written.`,
     '',
   ];
-  if (runs.some((run) => run.summary.interruptedNs !== null)) {
-    lines.push(
-      `${style.tone('attention', style.attention)} interrupted: the last run is partial, others are missing`,
-      '',
-    );
+  const partial = runs.some((run) => run.summary.interruptedNs !== null);
+  if (partial || runs.length < TRACES.length * DRIVES.length) {
+    const what = partial ? 'the last run is partial, others are missing' : 'some runs are missing';
+    lines.push(`${style.tone('attention', style.attention)} interrupted: ${what}`, '');
   }
   lines.push(...comparison(runs, style), style.tone('dim', "WAF counts what left the drive's write buffer for flash."));
   lines.push('', style.tone('dim', 'what the slowest 0.1 % of the writes waited for'));

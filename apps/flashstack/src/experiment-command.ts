@@ -13,7 +13,7 @@ import type { Ssd } from '@flashstack/ssd';
 import { renderComparison } from './comparison.js';
 import { ExitCode } from './exit-code.js';
 import { groupsOf } from './groups.js';
-import { Interrupt } from './interrupt.js';
+import { Interrupt, orNone } from './interrupt.js';
 import { metricsTable } from './metrics-table.js';
 import { parseWhole } from './option-flags.js';
 import { UsageError } from './report-error.js';
@@ -51,9 +51,12 @@ export async function runExperimentCommand(
     const name = nameOf(spec);
     const runs: Run[] = [];
     const files: (readonly [string, string])[] = [];
+    interrupt.throwIfRequested();
     for (let index = 0; index < seeds && !interrupt.requested; index++) {
       const seed = (spec.spec.seed ?? 1) + index;
-      const run = await runOne({ ...spec, spec: { ...spec.spec, seed } }, trace, flags, session, interrupt, files);
+      const one = { ...spec, spec: { ...spec.spec, seed } };
+      const run = await runOne(one, trace, flags, session, interrupt, files).catch(orNone(runs.length));
+      if (run === null) break;
       runs.push(run);
       if (seeds > 1) session.note('seed', `${seed}: ${run.cost}`);
       if (flags.out !== undefined) {
@@ -61,7 +64,7 @@ export async function runExperimentCommand(
       }
     }
     const results = runs.map(({ result }) => result);
-    await writeReport(results, name, flags, files);
+    await writeReport(results, runs.length < seeds, name, flags, files);
     show(runs, results, name, flags, files, session);
     return exitCode(runs, seeds);
   } finally {
@@ -140,11 +143,13 @@ function checkFiles(flags: ExperimentFlags, seeds: number): void {
 /** With `--out` a report lies beside the results; `--html` says where it is to lie. */
 async function writeReport(
   results: readonly ExperimentResult[],
+  /** Seeds are missing. */
+  few: boolean,
   name: string,
   { out, html }: ExperimentFlags,
   files: (readonly [string, string])[],
 ): Promise<void> {
-  const partial = results.some((result) => result.partial !== null) ? '.partial' : '';
+  const partial = few || results.some((result) => result.partial !== null) ? '.partial' : '';
   const path = html ?? (out === undefined ? undefined : `${out.replace(/(?<=.)\/+$/, '')}/${name}${partial}.html`);
   if (path === undefined) return;
   const { renderReport } = await import('@flashstack/report');

@@ -48,3 +48,11 @@ export class Interrupt {
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }
+
+/** For the failure of a run after `before` others: null if it was interrupted before it began, so that those are shown. */
+export function orNone(before: number): (error: unknown) => null {
+  return (error) => {
+    if (before > 0 && error instanceof InterruptedError) return null;
+    throw error;
+  };
+}

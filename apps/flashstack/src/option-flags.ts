@@ -79,24 +79,38 @@ function helpOf(option: Option): string {
   return `${choices}${option.help} Default: ${option.default}`;
 }
 
-/** What the flags that were given set, by path. @throws UsageError naming the flag. */
-export function changesOf(flags: readonly OptionFlag[], given: Readonly<Record<string, unknown>>): SpecChanges {
-  const changes: Record<string, unknown> = {};
-  for (const flag of flags) {
-    const name = /^--[a-z-]+/.exec(flag.flags)?.[0] ?? flag.flags;
-    const text = given[camel(name)];
-    if (text === undefined) continue;
-    const option = optionOf(flag.path);
-    const value = flag.value ?? (option.list === true ? String(text).split(',') : text);
-    changes[flag.path] = checked(name, option, value);
-  }
-  return changes;
+/** A flag that was given: as it was written, and what that means. */
+interface GivenFlag {
+  readonly path: string;
+  readonly written: unknown;
+  readonly value: unknown;
 }
 
-function checked(name: string, option: Option, value: unknown): unknown {
-  // Read here for the error's sake; the spec reads the text again.
-  parseOption(name, option, value);
-  return value;
+/** @throws InputError naming the flag. */
+function givenFlags(flags: readonly OptionFlag[], given: Readonly<Record<string, unknown>>): GivenFlag[] {
+  return flags.flatMap(({ flags: syntax, path, value: fixed }) => {
+    const name = /^--[a-z-]+/.exec(syntax)?.[0] ?? syntax;
+    const text = given[camel(name)];
+    if (text === undefined) return [];
+    const option = optionOf(path);
+    const written = fixed ?? (option.list === true ? String(text).split(',') : text);
+    return [{ path, written, value: parseOption(name, option, written) }];
+  });
+}
+
+/** What the flags that were given set, by path, as written: the spec reads the text again. @throws InputError naming the flag. */
+export function changesOf(flags: readonly OptionFlag[], given: Readonly<Record<string, unknown>>): SpecChanges {
+  return Object.fromEntries(givenFlags(flags, given).map(({ path, written }) => [path, written]));
+}
+
+/** What the flags that were given mean, by key without its section, where no spec reads them. @throws InputError naming the flag. */
+export function valuesOf(
+  flags: readonly OptionFlag[],
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    givenFlags(flags, given).map(({ path, value }) => [path.slice(path.indexOf('.') + 1), value]),
+  );
 }
 
 function camel(flag: string): string {

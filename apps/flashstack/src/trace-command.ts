@@ -3,7 +3,7 @@ import type { ConversionReport, OpSummary, TraceInfo } from '@flashstack/workloa
 import { convertFile, fileInfo } from '@flashstack/workloads/node';
 import { ExitCode } from './exit-code.js';
 import { Interrupt } from './interrupt.js';
-import { changesOf, parseSelection, traceFlags } from './option-flags.js';
+import { parseSelection, traceFlags, valuesOf } from './option-flags.js';
 import { UsageError } from './report-error.js';
 import type { SpecFlags } from './run-command.js';
 import type { Session } from './session.js';
@@ -62,14 +62,8 @@ export async function runTraceConvert(
 }
 
 function readingOf(flags: SpecFlags): ReturnType<typeof traceReading> {
-  const changes = Object.entries(changesOf(traceFlags, flags)).map(([path, value]) => [path.split('.')[1], value]);
-  const options = Object.fromEntries(changes) as Record<string, unknown>;
-  // As texts they come; counts and sizes are read here, since no spec does it.
-  for (const key of ['limit', 'offsetUnitBytes', 'lengthUnitBytes']) {
-    if (options[key] !== undefined) options[key] = Number(options[key]);
-  }
   return traceReading({
-    ...options,
+    ...valuesOf(traceFlags, flags),
     ...(flags.select === undefined ? {} : { volumes: parseSelection(flags.select) }),
   });
 }

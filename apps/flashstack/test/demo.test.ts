@@ -43,3 +43,14 @@ test('Ctrl-C shows what there is', async () => {
   expect(await demo([], host)).toBe(130);
   expect(host.out).toContain('interrupted');
 });
+
+test('Ctrl-C while the second drive is prepared shows the first', async () => {
+  const host = new FakeHost({ terminal: true });
+  let prepared = 0;
+  host.onErr = (text) => {
+    if (text.includes('steady state …') && ++prepared === 2) host.interrupt();
+  };
+  expect(await demo([], host)).toBe(130);
+  expect(host.out).toContain('interrupted: some runs are missing');
+  expect(host.out).toContain('sqlite-delete on generic-tlc-nvme');
+});

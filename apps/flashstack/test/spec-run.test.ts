@@ -165,6 +165,49 @@ describe('the same bytes', () => {
   });
 });
 
+describe('Ctrl-C', () => {
+  /** Interrupts when the text comes for the n-th time. */
+  function interruptedAt(text: string, times: number): FakeHost {
+    const host = new FakeHost({ env: { LANG: 'C' }, terminal: true });
+    let seen = 0;
+    host.onErr = (written) => {
+      if (written.includes(text) && ++seen === times) host.interrupt();
+    };
+    return host;
+  }
+
+  test('while a later seed is prepared: the seeds before it are shown and kept', async () => {
+    const out = folder();
+    const host = interruptedAt('written once ...', 3);
+    const { code } = await cli(['run', spec(), '--seeds', '5', '--out', out, '--color', 'never'], host);
+    expect(code).toBe(130);
+    expect(host.out).toContain('2 seeds');
+    expect(host.err).not.toContain('before anything was simulated');
+    expect(readdirSync(out).sort()).toEqual(['small-seed1.json', 'small-seed2.json', 'small.partial.html']);
+  });
+
+  test('while the first is prepared: nothing', async () => {
+    const out = folder();
+    const host = interruptedAt('written once ...', 1);
+    const { code } = await cli(['run', spec(), '--seeds', '5', '--out', out], host);
+    expect([code, host.out]).toEqual([130, '']);
+    expect(host.err).toContain('interrupted before anything was simulated');
+    expect(readdirSync(out)).toEqual([]);
+  });
+
+  test('while modules are loaded: nothing either, and no defect', async () => {
+    const at = folder();
+    // The module is the one who is asked while the spec is read.
+    const host = new FakeHost({});
+    (globalThis as { pressed?: () => void }).pressed = () => host.interrupt();
+    writeFileSync(`${at}/slow.ts`, 'globalThis.pressed(); export const victims = [];');
+    const path = spec(`modules: [${at}/slow.ts]\n${text}`);
+    const { code, err } = await cli(['run', path, '--out', `${at}/out`], host);
+    expect([code, err]).toEqual([130, expect.stringContaining('interrupted before anything was simulated')]);
+    expect(readdirSync(at)).toEqual(['slow.ts']);
+  });
+});
+
 describe('bad specs: one paragraph, exit code 2, no file', () => {
   const device = 'device: mqsim-b8\nworkload: random\n';
 
@@ -343,6 +386,9 @@ describe('traces', () => {
     expect(converted.out).toContain('1 987 requests from msr to mqsim');
     const again = JSON.parse((await cli(['trace', 'info', `${at}/p.mqsim.txt.gz`, '--json'])).out) as typeof json;
     expect(again.info.requests).toBe(1987);
+    // Amounts with units, as everywhere else.
+    const limited = JSON.parse((await cli(['trace', 'info', postgres, '--json', '--limit', '1k'])).out) as typeof json;
+    expect(limited.info.requests).toBe(1000);
     const denied = await cli(['trace', 'convert', postgres, `${at}/none/x.msr.csv`]);
     expect(denied.code).toBe(3);
     expect((await cli(['trace', 'convert', postgres, postgres])).code).toBe(2);
