@@ -1,6 +1,7 @@
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -80,6 +81,16 @@ describe('whole files or nothing', () => {
     symlinkSync('/dev/full', `${target}.${process.pid}.tmp`);
     expect(write).toThrow('no space left on device (3 KiB needed). Nothing was written under that name.');
     expect(readdirSync(at)).toEqual([]);
+  });
+
+  test('a device or a pipe is written to, not replaced', () => {
+    const at = folder();
+    symlinkSync('/dev/null', `${at}/null`);
+    symlinkSync('/dev/full', `${at}/full`);
+    writeWhole(`${at}/null`, 'x');
+    expect(() => writeWhole(`${at}/full`, 'x')).toThrow('no space left on device');
+    expect(readdirSync(at).sort()).toEqual(['full', 'null']);
+    for (const name of ['full', 'null']) expect(lstatSync(`${at}/${name}`).isSymbolicLink()).toBe(true);
   });
 
   test('a file where a folder should be, and the other way round', () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { BlockOp } from '@flashstack/block-device';
@@ -387,6 +387,18 @@ describe('files', () => {
     writeFileSync(`${folder}/bad.csv`, 'rubbish\n');
     await expect(convertFile(`${folder}/bad.csv`, `${folder}/b.spc.txt`)).rejects.toThrow('not recognised');
     expect([existsSync(`${folder}/b.spc.txt`), existsSync(`${folder}/b.spc.txt.part`)]).toEqual([false, false]);
+  });
+
+  test.skipIf(!existsSync('/dev/full'))('that are devices or pipes are written to, not replaced', async () => {
+    const pipe = `${folder}/pipe.spc.txt`;
+    symlinkSync('/dev/null', pipe);
+    expect((await convertFile(source, pipe)).written).toBe(258);
+    expect(lstatSync(pipe).isSymbolicLink()).toBe(true);
+    const full = `${folder}/full.spc.txt`;
+    symlinkSync('/dev/full', full);
+    await expect(convertFile(source, full)).rejects.toThrow('cannot be written: the disk is full');
+    expect(lstatSync(full).isSymbolicLink()).toBe(true);
+    expect(existsSync(`${pipe}.part`)).toBe(false);
   });
 
   test.skipIf(!existsSync('/dev/full'))('on a full disk', async () => {

@@ -1,15 +1,32 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { HostError, reasonOf } from './host-error.js';
 
 /**
  * Writes a whole file or nothing: under a temporary name in the same folder, made durable, then renamed. The folder is
- * made if it is missing. @throws HostError naming the file; nothing is left behind then.
+ * made if it is missing. What is there and is no file, such as a pipe or `/dev/stdout`, is written to as it is.
+ * @throws HostError naming the file; nothing is left behind then.
  */
 export function writeWhole(path: string, contents: string | Uint8Array): void {
   const temporary = `${path}.${process.pid}.tmp`;
   const bytes = typeof contents === 'string' ? new TextEncoder().encode(contents) : contents;
   try {
+    // A rename would put a file in the place of the device.
+    if (isNoFile(path)) {
+      writeFileSync(path, bytes);
+      return;
+    }
     makeFolder(dirname(resolve(path)));
     const file = openSync(temporary, 'w');
     try {
@@ -23,6 +40,13 @@ export function writeWhole(path: string, contents: string | Uint8Array): void {
     remove(temporary);
     throw failure(path, bytes.length, error);
   }
+}
+
+function isNoFile(path: string): boolean {
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there === undefined || there.isDirectory()) return false;
+  // `/dev/stdout` may lead to a file, and has to go on leading there.
+  return !there.isFile() || /^\/(?:dev|proc)\//.test(resolve(path));
 }
 
 /** Makes a folder and those above it. Not Node's recursive way, which never ends where nothing can be made (`/proc`). */

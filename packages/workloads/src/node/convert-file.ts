@@ -1,4 +1,5 @@
-import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Compression } from '../compression.js';
 import { type ConversionReport, type ConvertTraceOptions, convertTrace } from '../convert-trace.js';
 import type { TraceFormat } from '../formats/format.js';
@@ -13,8 +14,8 @@ export interface ConvertFileOptions extends Omit<ConvertTraceOptions, 'to'> {
 }
 
 /**
- * Converts a trace file. The file appears under its name only when it is whole. Endings `.gz` and `.zst` pack it.
- * Throws TraceError.
+ * Converts a trace file. The file appears under its name only when it is whole; what is there and is no file, such as a
+ * pipe or `/dev/stdout`, is written to as it is. Endings `.gz` and `.zst` pack it. Throws TraceError.
  */
 export async function convertFile(
   from: string,
@@ -23,7 +24,8 @@ export async function convertFile(
 ): Promise<ConversionReport> {
   const format = options.to ?? formatOf(to, options.formats ?? traceFormats);
   const pack = options.pack ?? packingOf(to);
-  const part = `${to}.part`;
+  // A rename would put a file in the place of the device.
+  const part = (await isNoFile(to)) ? to : `${to}.part`;
   const handle = await open(part, 'w').catch((error: unknown) => {
     throw unwritable(to, error);
   });
@@ -32,15 +34,23 @@ export async function convertFile(
       writeAll(handle, bytes, to),
     );
     await handle.close();
+    if (part === to) return report;
     await rename(part, to).catch((error: unknown) => {
       throw unwritable(to, error);
     });
     return report;
   } catch (error) {
     await handle.close();
-    await unlink(part).catch(() => undefined);
+    if (part !== to) await unlink(part).catch(() => undefined);
     throw error;
   }
+}
+
+async function isNoFile(path: string): Promise<boolean> {
+  const there = await stat(path).catch(() => null);
+  if (there === null || there.isDirectory()) return false;
+  // `/dev/stdout` may lead to a file, and has to go on leading there.
+  return !there.isFile() || /^\/(?:dev|proc)\//.test(resolve(path));
 }
 
 async function writeAll(handle: FileHandle, bytes: Uint8Array, file: string): Promise<void> {
