@@ -3,7 +3,7 @@ import { type Difference, differencesOf, type Group, valueText } from './groups.
 import { type Style, width, wrap } from './terminal.js';
 
 const LIMIT = 80;
-/** Keys named in the second line, at most. */
+/** Keys named in the second line, and sentences about seeds that disagree, at most. */
 const NAMED = 4;
 /** Between two columns of a table. */
 const GAP = 2;
@@ -93,12 +93,19 @@ function heading(groups: readonly Group[], style: Style): string[] {
   return lines;
 }
 
-/** What limited the runs of a group: once if all seeds agree. */
+/** What limited the runs of a group: once if all seeds agree, otherwise each sentence with the seeds it holds for. */
 function headlines({ results }: Group): string[] {
-  const found = [...new Set(results.map(({ analysis }) => analysis.headline))];
-  return found.length === 1
-    ? wrap(found[0], LIMIT)
-    : wrap(`Bottlenecks: ${[...new Set(results.map(({ analysis }) => analysis.bottleneck))].join(', ')}.`, LIMIT);
+  const seeds = new Map<string, number[]>();
+  for (const { analysis, seed } of results) {
+    seeds.set(analysis.headline, [...(seeds.get(analysis.headline) ?? []), seed]);
+  }
+  const found = [...seeds];
+  if (found.length === 1) return wrap(found[0][0], LIMIT);
+  const shown = found
+    .slice(0, NAMED)
+    .flatMap(([headline, of]) => wrap(`${of.length === 1 ? 'seed' : 'seeds'} ${of.join(', ')}: ${headline}`, LIMIT));
+  const hidden = found.slice(NAMED).reduce((sum, [, of]) => sum + of.length, 0);
+  return hidden === 0 ? shown : [...shown, `and ${hidden} seeds more`];
 }
 
 function differenceLines(differences: readonly Difference[], style: Style): string[] {
@@ -214,17 +221,17 @@ function changeOf(base: Spread, other: Spread, better: Measure['better'], style:
   if (Number.isNaN(base.mean) || Number.isNaN(other.mean)) return '';
   if (base.mean === other.mean) return style.tone('dim', '=');
   const change = other.mean / base.mean - 1;
-  const text = changeText(base.mean, other.mean, change);
+  const text = changeText(base.mean, other.mean, change, style);
   const noise = Math.max(base.deviation + other.deviation, Math.abs(base.mean) * 0.005);
   if (Math.abs(other.mean - base.mean) <= noise) return style.tone('dim', `≈ ${text}`);
   const good = change > 0 === (better === 'more');
   return style.tone(good ? 'good' : 'bad', `${good ? '▲' : '▼'} ${text}`);
 }
 
-function changeText(base: number, other: number, change: number): string {
+function changeText(base: number, other: number, change: number, { numbers }: Style): string {
   if (base === 0) return '      ';
-  if (change >= 9) return `× ${Math.round(other / base)}`.padStart(6);
-  if (change <= -0.9 && other > 0) return `÷ ${Math.round(base / other)}`.padStart(6);
+  if (change >= 9) return `× ${numbers.count(Math.round(other / base))}`.padStart(6);
+  if (change <= -0.9 && other > 0) return `÷ ${numbers.count(Math.round(base / other))}`.padStart(6);
   const value = Math.abs(change * 100);
   const digits = value < 9.95 && value >= 0.05 ? value.toFixed(1) : value.toFixed(0);
   return `${change < 0 ? '−' : '+'}${digits} %`.padStart(7);

@@ -1,4 +1,5 @@
 import {
+  describeOption,
   deviceOptions,
   driveOptions,
   noExtensions,
@@ -76,7 +77,9 @@ export function addFlags(command: Command, flags: readonly OptionFlag[]): Comman
 
 function helpOf(option: Option): string {
   const choices = option.type === 'enum' ? `${(option.values ?? []).join(', ')}. ` : '';
-  return `${choices}${option.help} Default: ${option.default}`;
+  // The placeholder of a flag, such as <mode>, does not tell how these are written.
+  const takes = option.type === 'loop' || option.type === 'warmup' ? ` Takes ${describeOption(option)}.` : '';
+  return `${choices}${option.help}${takes} Default: ${option.default}`;
 }
 
 /** A flag that was given: as it was written, and what that means. */

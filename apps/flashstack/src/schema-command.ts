@@ -21,10 +21,11 @@ function describeSection(section: string, style: Style): string {
   );
   const lines: string[] = [];
   for (const { section: path, title, options } of groups) {
+    const shown = [...options].filter(([key]) => key === section || !isKey(path, section));
+    if (shown.length === 0) continue;
     if (lines.length > 0) lines.push('');
     lines.push(style.tone('strong', path === '' ? 'at the top of a spec' : path), ...wrap(style.plain(title), LIMIT));
-    for (const [key, option] of options) {
-      if (isKey(path, section) && key !== section) continue;
+    for (const [key, option] of shown) {
       lines.push(...entry(key, `${option.help} Takes ${describeOption(option)}. Default: ${option.default}.`, style));
     }
   }

@@ -98,7 +98,12 @@ function describe(
       'sequential',
       `${share(info.sequentialShare)} of the reads and writes, ${share(info.sequentialByteShare)} of their bytes`,
     ],
-    ['unaligned', `${numbers.count(info.unaligned)} requests do not begin and end at 4 KiB`],
+    [
+      'unaligned',
+      info.unaligned === 1
+        ? '1 request does not begin and end at 4 KiB'
+        : `${numbers.count(info.unaligned)} requests do not begin and end at 4 KiB`,
+    ],
   ];
   if (info.flushes > 0) facts.push(['flushes', numbers.count(info.flushes)]);
   if (info.fua + info.preflush > 0) {
@@ -106,7 +111,10 @@ function describe(
   }
   if (info.responses > 0) facts.push(['recorded', `${numbers.simulated(info.meanResponseNs)} mean response time`]);
   if (info.outOfOrder > 0)
-    facts.push(['order', `${numbers.count(info.outOfOrder)} requests are older than the one above`]);
+    facts.push([
+      'order',
+      `${numbers.count(info.outOfOrder)} ${info.outOfOrder === 1 ? 'request is' : 'requests are'} older than the one above`,
+    ]);
   const left = leftOut(counts, style);
   if (left !== '') facts.push(['left out', left]);
   const lines = [style.tone('strong', file), ...facts.flatMap(([label, text]) => fact(label, text, style))];
