@@ -32,6 +32,8 @@ export type Bottleneck =
   | 'gc'
   | 'flush'
   | 'buffer'
+  /** Requests wait for each other: for a command slot, or for an earlier write to the same place. */
+  | 'queue'
   | 'host'
   /** Nothing was saturated, and no wait stands out. */
   | 'none'

@@ -90,6 +90,13 @@ function tail(metrics: Metrics): Cause | null {
 function unsaturated(first: BoundShare, metrics: Metrics): Cause {
   const what = withArticle(first.resource);
   if (first.share < HALF) {
+    const queue = phaseShare(metrics, 'queue');
+    if (queue >= HALF) {
+      return [
+        'queue',
+        `Requests wait for each other ${percent(queue)} of their time: for a command slot of the drive, or for an earlier write to the same place.`,
+      ];
+    }
     const depth = meanInFlight(metrics);
     const inFlight = `with ${depth < 9.95 ? depth.toFixed(1) : Math.round(depth)} requests in flight on average`;
     return [
@@ -144,7 +151,7 @@ function flushShare(metrics: Metrics): number {
 }
 
 /** The share of one phase in the time of all reads, writes and discards. */
-function phaseShare(metrics: Metrics, phase: 'buffer' | 'gc'): number {
+function phaseShare(metrics: Metrics, phase: 'queue' | 'buffer' | 'gc'): number {
   let time = 0;
   let inPhase = 0;
   for (const kind of ['read', 'write', 'discard']) {

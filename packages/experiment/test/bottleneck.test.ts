@@ -157,6 +157,21 @@ describe('the bottleneck that is named is the one that was built', () => {
     expect(result.analysis.measured.requestsPerSecond).toBeCloseTo(4 / 1e-3, -2);
   });
 
+  test('queue: a drive that takes one command at a time', async () => {
+    const result = await run({
+      nand: { timing: { readNs: ['100us', '100us'] } },
+      queue: { depth: 1, queues: 1 },
+      loop: 'closed:32',
+      workload: { kind: 'random', requests: 5_000, readShare: 1 },
+      precondition: 'fill',
+    });
+    expect(result.analysis.bottleneck).toBe('queue');
+    // 31 of the 32 wait while one is served, 100 us each.
+    expect(result.analysis.headline).toMatch(/^Requests wait for each other 97 % of their time/);
+    expect(result.analysis.measured.requestsPerSecond / 10_000).toBeGreaterThan(0.95);
+    expect(result.analysis.measured.requestsPerSecond / 10_000).toBeLessThan(1);
+  });
+
   test('host: one request in flight', async () => {
     const result = await run({
       nand: { timing: { readNs: ['100us', '100us'] } },
