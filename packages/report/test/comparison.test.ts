@@ -87,8 +87,10 @@ describe('judgement', () => {
     expect(spreadOf(null, throughput)).toBeNull();
   });
 
-  test('ratios read as factors, tiny ones as divisors', () => {
+  test('ratios read as factors, those below 1 as divisors', () => {
     expect(ratioText(2.381)).toBe('×\u00a02.38');
+    expect(ratioText(1)).toBe('×\u00a01.00');
+    expect(ratioText(1 / 2.381)).toBe('÷\u00a02.38');
     expect(ratioText(1 / 326)).toBe('÷\u00a0326');
     expect(ratioText(0)).toBe('–');
   });

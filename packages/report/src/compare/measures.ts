@@ -132,8 +132,8 @@ export const verdictMarks: Readonly<Record<Verdict, { readonly symbol: string; r
   equal: { symbol: '=', style: 'same' },
 };
 
-/** A ratio as × 2.38, and as ÷ 326 where × would be a tiny number. */
+/** A ratio as × 2.38, and below 1 as ÷ 2.38: as far from the baseline to the eye as on the logarithmic axis. */
 export function ratioText(ratio: number): string {
   if (!Number.isFinite(ratio) || ratio <= 0) return UNKNOWN;
-  return ratio < 0.0995 ? `÷\u00a0${significant(1 / ratio)}` : `×\u00a0${significant(ratio)}`;
+  return ratio < 1 ? `÷\u00a0${significant(1 / ratio)}` : `×\u00a0${significant(ratio)}`;
 }

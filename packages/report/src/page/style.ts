@@ -97,7 +97,7 @@ const forms = spans
 
 const states = `
 @media (max-width:980px){.kpis{grid-template-columns:repeat(3,1fr)}.kpi:nth-child(3n+1){border-left:0;padding-left:0}.kpi:nth-child(n+4){border-top:1px solid var(--rule)}}
-@media (max-width:560px){.wrap{padding:0 16px}h1{font-size:24px}.finding{font-size:17px}.kpis{grid-template-columns:repeat(2,1fr)}.kpi,.kpi:nth-child(3n+1){border-left:1px solid var(--rule);padding-left:14px}.kpi:nth-child(odd){border-left:0;padding-left:0}.kpi:nth-child(n+3){border-top:1px solid var(--rule)}.kpi .v{font-size:23px}.g{gap:26px 0}}
+@media (max-width:560px){.wrap{padding:0 16px}h1{font-size:24px}.finding{font-size:17px}.kpis{grid-template-columns:repeat(2,1fr)}.kpi,.kpi:nth-child(3n+1){border-left:1px solid var(--rule);padding-left:14px}.kpi:nth-child(odd){border-left:0;padding-left:0}.kpi:nth-child(n+3){border-top:1px solid var(--rule)}.kpi .v{font-size:23px}.g{gap:26px 0}th,td{padding-right:9px}th.num{white-space:normal}th.num small{display:block}}
 @media (prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important}}
 @media print{:root,:root:not([data-theme=light]),:root[data-theme=dark]{color-scheme:light;${declarations({ ...light, page: '#fff' })}}body{font-size:10pt}nav.toc,button,input,.script{display:none!important}.wrap{max-width:none;padding:0}figure,.panel,table,.kpis{break-inside:avoid}details.all table{break-inside:auto}h2,h3{break-after:avoid}details:not([open]){display:none}a{color:inherit;text-decoration:none}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}.g{grid-template-columns:1fr 1fr;gap:18px 22px}.g>*{grid-column:auto!important}.g>.s7,.g>.s8,.g>.s12{grid-column:1/-1!important}}`;
 
