@@ -24,7 +24,7 @@ export function operationsDigest(source: OperationSource): { requests: number; d
       operation.timeNs,
     ];
     // The think-time loop waits for what was recorded; most traces do not tell.
-    if (!Number.isNaN(operation.responseNs)) fields.push(operation.responseNs);
+    if (operation.responseNs > 0) fields.push(operation.responseNs);
     for (const field of fields) {
       a = mix32(a ^ field);
       b = mix32(Math.imul(b, 31) + Math.floor(field / 0x1_0000_0000) + a);

@@ -1,7 +1,7 @@
 import { RandomSource } from '@flashstack/sim';
-import { type OperationSource, SyntheticSource } from '@flashstack/workloads';
+import { type Operation, type OperationSource, SyntheticSource } from '@flashstack/workloads';
 import { describe, expect, test } from 'vitest';
-import { type ExperimentResult, type ExperimentSpec, RESULT_SCHEMA, runExperiment } from '../src/index.js';
+import { type ExperimentResult, type ExperimentSpec, hashSpec, RESULT_SCHEMA, runExperiment } from '../src/index.js';
 import { smallSpec } from './small-spec.js';
 
 /** The result without what depends on the machine. */
@@ -131,5 +131,26 @@ describe('the environment', () => {
     expect(a.spec.workload).toMatchObject({ kind: 'given', name: 'trace', requests: 1000 });
     expect(b.specHash).toBe(a.specHash);
     expect(c.specHash).not.toBe(a.specHash);
+  });
+
+  test('tells traces apart that differ in their recorded response times alone', () => {
+    const source = (responseNs: number): OperationSource => {
+      let left = 1;
+      return {
+        count: 1,
+        next: (out: Operation): boolean => {
+          if (left-- <= 0) return false;
+          Object.assign(out, { op: 0, offsetBytes: 0, lengthBytes: 4096, timeNs: 0, responseNs });
+          return true;
+        },
+        restart: () => {
+          left = 1;
+        },
+      };
+    };
+    const spec: ExperimentSpec = { ...smallSpec, workload: { kind: 'given', name: 'trace' } };
+    const hash = (responseNs: number): string => hashSpec(spec, source(responseNs)).specHash;
+    expect(hash(0)).toBe(hash(0));
+    expect(new Set([hash(0), hash(5000), hash(6000)]).size).toBe(3);
   });
 });
