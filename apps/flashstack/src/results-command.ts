@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { exportResults, HostError, readResult, type TableFormat, writeWhole } from '@flashstack/experiment/node';
+import { exportResults, readResult, type TableFormat, writeWhole } from '@flashstack/experiment/node';
 import { renderComparison } from './comparison.js';
 import { ExitCode } from './exit-code.js';
 import { groupsOf, type NamedRun } from './groups.js';
@@ -32,7 +32,10 @@ export async function runReport(paths: readonly string[], flags: ReportFlags, se
     writeWhole(flags.html, renderReport(results));
     files.push(['report', flags.html]);
   }
-  if (flags.png !== undefined) files.push(...(await pictures(results, flags.png)));
+  if (flags.png !== undefined) {
+    const { renderFigures } = await import('@flashstack/report/node');
+    for (const { png } of renderFigures(results, flags.png)) files.push(['figure', png]);
+  }
   if (runs.length === 1) {
     const [{ result }] = runs;
     session.print(renderSummary({ ...summaryOf(result), files }, session.style));
@@ -43,20 +46,6 @@ export async function runReport(paths: readonly string[], flags: ReportFlags, se
     session.print(lines.join(''));
   }
   return ExitCode.done;
-}
-
-async function pictures(
-  results: Parameters<typeof import('@flashstack/report/node').renderFigures>[0],
-  folder: string,
-): Promise<(readonly [string, string])[]> {
-  const { renderFigures } = await import('@flashstack/report/node');
-  try {
-    return renderFigures(results, folder).map(({ png }): readonly [string, string] => ['figure', png]);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
-    throw new HostError(`${folder}: figures cannot be written there (${code}).`);
-  }
 }
 
 /** `flashstack compare RESULT…`: results side by side; those that differ only in the seed are one column. */

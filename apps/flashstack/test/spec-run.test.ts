@@ -223,6 +223,16 @@ describe('bad specs: one paragraph, exit code 2, no file', () => {
     return err.replaceAll(path, 'small.yaml');
   }
 
+  test('a module that fails is named; --debug shows where in it', async () => {
+    const at = folder();
+    writeFileSync(`${at}/mine.ts`, 'function broken(): never { throw new Error("no luck"); }\nbroken();\n');
+    const path = spec(`${device}modules: [${at}/mine.ts]\n`);
+    const { err } = await cli(['run', path]);
+    expect(err.replace(/\s+/g, ' ')).toContain('mine.ts cannot be loaded: no luck');
+    expect(err).not.toContain('at broken');
+    expect((await cli(['run', path, '--debug'])).err).toMatch(/at broken \(.*mine\.ts/);
+  });
+
   test('an unknown key, as designed', async () => {
     expect(await refused(`${device}ftl:\n  victm: greedy\n`)).toBe(`\
 error: small.yaml:4:3: unknown key ftl.victm.

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExperimentResult } from '@flashstack/experiment';
+import { HostError } from '@flashstack/experiment/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dark, figureFiles } from '../src/index.js';
 import { renderFigures } from '../src/node/index.js';
@@ -28,7 +29,7 @@ test('every figure of a run is written as SVG and as PNG', () => {
     expect(picture.readUInt32BE(16)).toBeGreaterThan(900);
     expect(picture.length).toBeGreaterThan(3000);
   }
-  expect(readdirSync(join(folder, 'new', 'run')).filter((name) => name.endsWith('.partial'))).toEqual([]);
+  expect(readdirSync(join(folder, 'new', 'run')).filter((name) => !/\.(svg|png)$/.test(name))).toEqual([]);
 });
 
 test('figures have the colours of the theme asked for, and hatches of their own', () => {
@@ -55,6 +56,7 @@ test('figures without numbers are left out', () => {
 test('where a folder cannot be made nothing is written', () => {
   const file = join(folder, 'a-file');
   writeFileSync(file, '');
-  expect(() => renderFigures([result], join(file, 'below'))).toThrow(/ENOTDIR|EEXIST/);
+  expect(() => renderFigures([result], join(file, 'below'))).toThrow(HostError);
+  expect(() => renderFigures([result], join(file, 'below'))).toThrow('a part of the path is a file, not a folder');
   expect(existsSync(join(file, 'below'))).toBe(false);
 });

@@ -1,6 +1,6 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExperimentResult } from '@flashstack/experiment';
+import { writeWhole } from '@flashstack/experiment/node';
 import { Resvg } from '@resvg/resvg-js';
 import { figureFiles } from '../figure-files.js';
 import type { ReportOptions } from '../run-report.js';
@@ -20,7 +20,7 @@ export interface WrittenFigure {
 /**
  * Writes every figure of a report into a folder, as SVG and as PNG; the folder is made if it is missing. The SVG is the
  * same on every machine; letters in the PNG have the machine's font.
- * @throws InputError as `renderReport`; the errors of the file system as they are.
+ * @throws InputError as `renderReport`, HostError if a file cannot be written; those before it stay.
  */
 export function renderFigures(
   results: readonly ExperimentResult[],
@@ -28,7 +28,6 @@ export function renderFigures(
   options: ReportOptions = {},
 ): WrittenFigure[] {
   const files = figureFiles(results, options);
-  mkdirSync(folder, { recursive: true });
   return files.map(({ name, title, svg }) => {
     const paths = { svg: join(folder, `${name}.svg`), png: join(folder, `${name}.png`) };
     writeWhole(paths.svg, svg);
@@ -40,11 +39,4 @@ export function renderFigures(
 function picture(svg: string): Uint8Array {
   const font = { loadSystemFonts: true, sansSerifFamily: 'DejaVu Sans', defaultFontFamily: 'DejaVu Sans' };
   return new Resvg(svg, { fitTo: { mode: 'zoom', value: SCALE }, font }).render().asPng();
-}
-
-/** A file appears under its name only when it is complete. */
-function writeWhole(path: string, contents: string | Uint8Array): void {
-  const unfinished = `${path}.partial`;
-  writeFileSync(unfinished, contents);
-  renameSync(unfinished, path);
 }
