@@ -1,4 +1,4 @@
-import { canonicalJson, type ExperimentResult } from '@flashstack/experiment';
+import { canonicalJson, type ExperimentResult, specLeaves } from '@flashstack/experiment';
 
 /** Results that differ in nothing but the seed. */
 export interface Group {
@@ -71,7 +71,7 @@ export function differencesOf(groups: readonly Group[]): Difference[] {
   const names = specs.map((spec) => (spec.device as { name: string }).name);
   const sameDrive = new Set(names).size === 1;
   const found: Difference[] = sameDrive ? [] : [{ path: 'device', values: names }];
-  const leaves = specs.map((spec) => new Map(leavesOf(sameDrive ? spec : { ...spec, device: null }, '')));
+  const leaves = specs.map((spec) => leavesOf(sameDrive ? spec : { ...spec, device: null }));
   const paths = new Set(leaves.flatMap((map) => [...map.keys()]));
   for (const path of paths) {
     const values = leaves.map((map) => map.get(path));
@@ -80,11 +80,9 @@ export function differencesOf(groups: readonly Group[]): Difference[] {
   return found;
 }
 
-function* leavesOf(value: unknown, path: string): Iterable<readonly [string, unknown]> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    for (const [key, inner] of Object.entries(value)) yield* leavesOf(inner, path === '' ? key : `${path}.${key}`);
-    return;
-  }
+function leavesOf(spec: unknown): Map<string, unknown> {
   // As a spec writes it.
-  yield [path.replace(/^device\./, '').replace(/^workload\.parameters\./, 'workload.'), value];
+  const written = (path: string): string =>
+    path.replace(/^device\./, '').replace(/^workload\.parameters\./, 'workload.');
+  return new Map([...specLeaves(spec)].map(([path, value]) => [written(path), value]));
 }

@@ -358,6 +358,15 @@ describe('results', () => {
     expect(same.out).toContain(', 2 seeds');
   });
 
+  test('compare: another strategy is one key, its parameters included', async () => {
+    const at = folder();
+    const victim = 'ftl.victim={"name":"d-choices","parameters":{"d":4}}';
+    const files = [await made([], 'base', at), await made(['--set', victim], 'other', at)];
+    const { out } = await cli(['compare', ...files]);
+    expect(out).toContain('Differ in ftl.victim (greedy / d-choices d=4).');
+    expect(out).not.toContain('keys at once');
+  });
+
   test('export: tables', async () => {
     const at = folder();
     const file = await made([], 'small', at);

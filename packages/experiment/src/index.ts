@@ -24,6 +24,7 @@ export {
 } from './run.js';
 export { sha256 } from './sha256.js';
 export type { DeviceSpec, ExperimentSpec, ResolvedSpec, ResolvedWorkload, WorkloadSpec } from './spec.js';
+export { specLeaves } from './spec-leaves.js';
 export type { SpecPath, SpecPosition } from './spec-problem.js';
 export { SpecError } from './spec-problem.js';
 export { traceReading } from './trace-reading.js';

@@ -1,3 +1,5 @@
+import { specLeaves } from '@flashstack/experiment';
+
 /** Strings that need no quotes, and words that would not be strings without them. */
 const PLAIN = /^[A-Za-z][\w ./-]*$/;
 const WORD = /^(true|false|null|yes|no|on|off|y|n)$/i;
@@ -15,14 +17,9 @@ export function specText(value: unknown, indent = ''): string {
   return text;
 }
 
-/** Every leaf of a spec by its path. Lists are leaves. */
-export function leaves(value: unknown, path = ''): Map<string, string> {
-  if (!isRecord(value)) return new Map([[path, scalar(value)]]);
-  const all = new Map<string, string>();
-  for (const [key, inner] of Object.entries(value)) {
-    for (const [at, leaf] of leaves(inner, path === '' ? key : `${path}.${key}`)) all.set(at, leaf);
-  }
-  return all;
+/** Every leaf of a spec by its path, as YAML would write it. */
+export function leaves(value: unknown): Map<string, string> {
+  return new Map([...specLeaves(value)].map(([path, leaf]) => [path, scalar(leaf)]));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
