@@ -68,7 +68,10 @@ export type ResolvedWorkload =
       readonly reading: Readonly<Record<string, unknown>>;
     };
 
-/** A spec with every default filled in and the preset replaced by its values: what a result is hashed by. */
+/**
+ * A spec with the defaults of the run filled in and the preset replaced by its values: what a result is hashed by. An
+ * option of the FTL that neither preset nor spec sets is not there: to write its default down gives another hash.
+ */
 export interface ResolvedSpec {
   readonly device: Omit<SsdConfig, 'summary' | 'sources' | 'figures'>;
   readonly workload: ResolvedWorkload;

@@ -151,7 +151,7 @@ function specBody(view: RunView, options: ReportOptions): Insert[] {
   return [
     command,
     html`<p class="cap">${again} Spec hash <code>${result.specHash.slice(0, 16)}</code>${versions.length === 0 ? '' : `, ${versions.join(', ')}`}.</p>`,
-    html`<details><summary>The spec, with every default filled in</summary>${spec}</details>`,
+    html`<details><summary>The spec, with the values of the preset filled in</summary>${spec}</details>`,
     html`<details class="all"><summary>All ${total} metrics</summary><input class="script" data-filter type="search" placeholder="part of a name" aria-label="show metrics that contain"><div data-metrics>${tableHtml(metrics)}</div></details>`,
   ];
 }
