@@ -43,7 +43,7 @@ export async function runDemo(
         const loaded = await readSpec(specOf(file, device, trace, seed), { name: trace.name, folder: '.' });
         const run = await runSpec(named(loaded, trace), trace, session, interrupt).catch(orNone(runs.length));
         if (run === null) break;
-        session.note('cpu', run.cost);
+        session.note('cpu', `${run.summary.workload} on ${run.summary.device}: ${run.cost}`);
         runs.push(run);
         if (run.summary.interruptedNs !== null) break;
       }
