@@ -71,12 +71,29 @@ export function runCompare(paths: readonly string[], json: boolean, session: Ses
 /** `flashstack export RESULT…`: results as tables that spreadsheets and databases read. */
 export function runExport(paths: readonly string[], format: TableFormat, out: string, session: Session): number {
   if (out === '') throw new UsageError('--out is "", expected the name of a folder.');
-  const runs = read(paths).map(({ name, result }) => ({ run: name, result }));
+  const names = tableNames(paths);
+  const runs = read(paths).map(({ result }, at) => ({ run: names[at], result }));
   const files = exportResults(runs, format, out);
   session.print(files.map((path) => `table    ${session.style.tone('path', path)}\n`).join(''));
   return ExitCode.done;
 }
 
+/** Rows of a table tell their run by name: that of its file, or the whole path where two files have the same name. */
+function tableNames(paths: readonly string[]): string[] {
+  const names = paths.map((path) => nameOf(basename(path)));
+  if (new Set(names).size === names.length) return names;
+  const whole = paths.map((path) => nameOf(path));
+  const twice = whole.find((name, at) => whole.indexOf(name) !== at);
+  if (twice !== undefined) {
+    throw new UsageError(`the result ${twice} is given twice.`, ['Its rows could not be told apart.']);
+  }
+  return whole;
+}
+
+function nameOf(path: string): string {
+  return path.replace(/(\.partial)?\.json$/, '');
+}
+
 function read(paths: readonly string[]): NamedRun[] {
-  return paths.map((path) => ({ name: basename(path).replace(/(\.partial)?\.json$/, ''), result: readResult(path) }));
+  return paths.map((path) => ({ name: nameOf(basename(path)), result: readResult(path) }));
 }

@@ -376,6 +376,38 @@ describe('results', () => {
     expect(readFileSync(`${at}/t/metrics.parquet`).subarray(0, 4).toString()).toBe('PAR1');
   });
 
+  test('export: files of the same name stay apart, one given twice is refused', async () => {
+    const [a, b] = [folder(), folder()];
+    const files = [await made([], 'small', a), await made(['--set', 'ftl.victim=fifo'], 'small', b)];
+    const runsOf = (file: string): string[] => [
+      ...new Set(
+        readFileSync(file, 'utf8')
+          .trim()
+          .split('\n')
+          .slice(1)
+          .map((line) => line.split(',')[0]),
+      ),
+    ];
+    expect((await cli(['export', ...files, '--format', 'csv', '--out', `${a}/t`])).code).toBe(0);
+    expect(runsOf(`${a}/t/metrics.csv`)).toEqual(files.map((file) => file.replace('.json', '')));
+    expect((await cli(['export', files[0], '--format', 'csv', '--out', `${b}/t`])).code).toBe(0);
+    expect(runsOf(`${b}/t/metrics.csv`)).toEqual(['small']);
+    const twice = await cli(['export', files[0], files[0], '--format', 'csv', '--out', `${b}/u`]);
+    expect([twice.code, twice.err]).toEqual([2, expect.stringContaining('is given twice')]);
+  });
+
+  test('seeds that disagree about what limited them are told apart', async () => {
+    const at = folder();
+    const file = await made([], 'one', at);
+    const result = read(file);
+    const headline = 'Limited by the host link, at 99 % of its bound.';
+    const other = { ...result, seed: 2, spec: { ...result.spec, seed: 2 }, analysis: { ...result.analysis, headline } };
+    writeFileSync(`${at}/two.json`, JSON.stringify(other));
+    const { out } = await cli(['compare', file, `${at}/two.json`]);
+    expect(out).toContain(`\nseed 1: ${result.analysis.headline.slice(0, 40)}`);
+    expect(out).toContain(`\nseed 2: ${headline}\n`);
+  });
+
   test('no result, a newer one, no file', async () => {
     const at = folder();
     const refused = async (contents: string): Promise<string> => {
