@@ -24,8 +24,8 @@ export async function convertFile(
 ): Promise<ConversionReport> {
   const format = options.to ?? formatOf(to, options.formats ?? traceFormats);
   const pack = options.pack ?? packingOf(to);
-  // A rename would put a file in the place of the device.
-  const part = (await isNoFile(to)) ? to : `${to}.part`;
+  // A rename would put a file in the place of the device. The number: TO.part may be a file of the user, even FROM.
+  const part = (await isNoFile(to)) ? to : `${to}.${process.pid}.part`;
   const handle = await open(part, 'w').catch((error: unknown) => {
     throw unwritable(to, error);
   });
