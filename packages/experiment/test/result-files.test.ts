@@ -59,6 +59,24 @@ describe('the file of a result', () => {
     expect(() => readResult(file('{"schema":"flashstack.result/2"}'))).toThrow('a newer flashstack wrote this result');
     expect(() => readResult(file('{"schema":"flashstack.result/0"}'))).toThrow('no longer read');
   });
+
+  test('is refused if a part of it is missing or of another kind', () => {
+    const path = `${folder()}/x.json`;
+    const whole = JSON.parse(resultText(results[0].result)) as Record<string, unknown>;
+    const refused = (change: Record<string, unknown>): void => {
+      writeFileSync(path, JSON.stringify({ ...whole, ...change }));
+      expect(() => readResult(path), JSON.stringify(change)).toThrow('this result is damaged');
+    };
+    // Left out, null (but where null means something), or a number where there is none.
+    for (const key of Object.keys(whole).filter((key) => key !== 'schema')) {
+      refused({ [key]: undefined });
+      refused({ [key]: key === 'seed' ? 'one' : 5 });
+    }
+    refused({ spec: {} });
+    refused({ metrics: { 'host.read.requests': 'many' } });
+    writeFileSync(path, JSON.stringify(whole));
+    expect(readResult(path)).toEqual(whole);
+  });
 });
 
 describe('whole files or nothing', () => {

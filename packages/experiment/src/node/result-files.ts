@@ -52,7 +52,11 @@ export function readResult(path: string): ExperimentResult {
   if (version === null) {
     throw refuse('ERR_RESULT_FORMAT', 'this is no result of flashstack: it has no schema "flashstack.result/…".');
   }
-  if (schema === RESULT_SCHEMA) return value as ExperimentResult;
+  if (schema === RESULT_SCHEMA) {
+    const broken = brokenPart(value as Readonly<Record<string, unknown>>);
+    if (broken === null) return value as ExperimentResult;
+    throw refuse('ERR_RESULT_FORMAT', `this result is damaged: ${broken}. Run its spec again.`);
+  }
   const known = (SCHEMA.exec(RESULT_SCHEMA) as RegExpExecArray)[1];
   const newer = Number(version[1]) > Number(known);
   throw refuse(
@@ -61,6 +65,29 @@ export function readResult(path: string): ExperimentResult {
       ? `a newer flashstack wrote this result (${schema}; this one reads ${RESULT_SCHEMA}). Update flashstack to read it.`
       : `the format of this result (${schema}) is no longer read. Run its spec again.`,
   );
+}
+
+const maps = ['spec', 'versions', 'metrics', 'histograms', 'series', 'heatmaps', 'distributions', 'analysis'] as const;
+const specMaps = ['device', 'workload', 'loop'] as const;
+
+/** What a result has lost, such as "it has no metrics"; null: every part is there. */
+function brokenPart(value: Readonly<Record<string, unknown>>): string | null {
+  for (const key of maps) if (!isMap(value[key])) return `it has no ${key}`;
+  if (typeof value.specHash !== 'string') return 'it has no specHash';
+  if (typeof value.seed !== 'number') return 'it has no seed';
+  if (typeof value.preconditioned !== 'string') return 'it has no preconditioned';
+  for (const key of ['partial', 'warmup']) {
+    if (value[key] !== null && !isMap(value[key])) return `it has no ${key}`;
+  }
+  const spec = value.spec as Readonly<Record<string, unknown>>;
+  for (const key of specMaps) if (!isMap(spec[key])) return `its spec has no ${key}`;
+  const metrics = value.metrics as Readonly<Record<string, unknown>>;
+  const odd = Object.keys(metrics).find((key) => metrics[key] !== null && typeof metrics[key] !== 'number');
+  return odd === undefined ? null : `the metric ${odd} is no number`;
+}
+
+function isMap(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOf(path: string): string {
