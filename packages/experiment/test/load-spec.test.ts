@@ -198,6 +198,30 @@ describe('what is wrong, and where', () => {
     expect((await refusal(text)).message).toMatch(message);
   });
 
+  test('aliases that go round, multiply or lead nowhere', async () => {
+    expect((await refusal('&a { device: mqsim-b8, workload: *a }')).message).toContain('workload is a map that cannot');
+    expect((await refusal('device: *a')).message).toContain('spec.yaml');
+    const levels = 'bcdefgh'.replace(/./g, (name) => {
+      const above = String.fromCharCode(name.charCodeAt(0) - 1);
+      return `${name}: &${name} [${Array(9).fill(`*${above}`).join(', ')}]\n`;
+    });
+    const many = await refusal(`a: &a [x]\n${levels}`);
+    expect(many.message).toContain('its aliases cannot be followed');
+    const round = 'const a: Record<string, unknown> = { device: "mqsim-b8" };\na.seed = a;\na.workload = "random";\n';
+    const cyclic = await refusal(`${round}export default a;`, 'spec.ts');
+    expect(cyclic.message).toBe(
+      'spec.ts: seed is a map that cannot be written down, expected a whole number of at least 0.',
+    );
+    const large = await refusal('export default { device: "mqsim-b8", workload: "random", seed: 10n };', 'spec.ts');
+    expect(large.message).toContain('seed is 10, expected');
+    expect((await refusal('device: mqsim-b8\nworkload: random\nseed: .inf')).message).toContain('seed is Infinity');
+  });
+
+  test('keys that are no texts are named where they stand', async () => {
+    const { message, position } = await refusal('device: mqsim-b8\nworkload: random\n5: 6');
+    expect([message, position?.text]).toEqual(['spec.yaml:3:1: unknown key 5.', '5: 6']);
+  });
+
   test('a missing file, a folder, a module that exports no spec', async () => {
     await expect(loadSpec('/nowhere.yaml')).rejects.toThrow('/nowhere.yaml: there is no such file.');
     await expect(loadSpec('/nowhere.ts')).rejects.toThrow('/nowhere.ts: there is no such file.');

@@ -11,7 +11,12 @@ export interface SpecText {
 /** Reads YAML (or JSON, which is YAML). @throws SpecError for text that is neither, or has a key twice, with its place. */
 export function readYaml(text: string, file: string): SpecText {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+    logLevel: 'error',
+  });
   const place = (from: number, to: number): SpecPosition => position(text, file, lines, from, to);
   const [broken] = document.errors;
   if (broken !== undefined) throw syntaxError(broken, place(broken.pos[0], broken.pos[1]), text);
@@ -22,12 +27,24 @@ export function readYaml(text: string, file: string): SpecText {
     });
   }
   return {
-    data: document.toJS({ maxAliasCount: 100 }),
+    data: dataOf(document, file),
     locate: (error) => {
       const found = nodeAt(document.contents, error.path, error.target);
       return found?.range ? error.at(place(found.range[0], found.range[1])) : error.in(file);
     },
   };
+}
+
+function dataOf(document: ReturnType<typeof parseDocument>, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    // What only shows when aliases are followed: there is none of that name, or they multiply beyond measure.
+    if (!(error instanceof ReferenceError)) throw error;
+    throw new SpecError('ERR_SPEC_SYNTAX', `${file}: its aliases cannot be followed: ${lowerFirst(error.message)}.`, {
+      path: [],
+    });
+  }
 }
 
 function syntaxError(error: YAMLError, at: SpecPosition, text: string): SpecError {
@@ -49,7 +66,7 @@ function nodeAt(root: Node | null, path: SpecPath, target: 'key' | 'value'): Nod
   let nearest: Node | null = root !== null && path.length > 0 ? root : firstKey(root);
   for (const [depth, step] of path.entries()) {
     if (isMap(node)) {
-      const pair: Pair | undefined = node.items.find(({ key }) => isScalar(key) && key.value === step);
+      const pair: Pair | undefined = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
       if (pair === undefined || !isPair(pair)) return nearest;
       const last = depth === path.length - 1;
       nearest = last && target === 'key' ? (pair.key as Node) : ((pair.value as Node | null) ?? (pair.key as Node));

@@ -178,8 +178,18 @@ function isMap(value: unknown): value is Record<string, unknown> {
 
 /** A found value for a message: as it would be written in a spec, cut if it is long. */
 export function shown(value: unknown): string {
-  const text = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value));
+  const text = value === undefined ? 'nothing' : textOf(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function textOf(value: unknown): string {
+  // JSON has neither infinite numbers nor large integers, nor maps that hold themselves.
+  if (typeof value !== 'object' && typeof value !== 'string') return String(value);
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return Array.isArray(value) ? 'a list that cannot be written down' : 'a map that cannot be written down';
+  }
 }
 
 function wrong(path: string, option: Option, found: unknown, nearest: string | null = null): InputError {
