@@ -70,3 +70,8 @@ describe('errors as one paragraph', () => {
     expect(exitCodeOf(new HostError('x'))).toBe(3);
   });
 });
+
+test('control characters of a file do not reach the terminal', () => {
+  const error = new InputError('ERR_X', 'found "a\u001b[31mb\u0000"\nand more');
+  expect(describeError(error, plain)).toBe('error: found "a?[31mb?"\n   and more\n');
+});

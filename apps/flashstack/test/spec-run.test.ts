@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { ExperimentResult } from '@flashstack/experiment';
@@ -422,6 +432,21 @@ describe('results', () => {
   });
 });
 
+describe('a policy of the user', () => {
+  test('that fails is named as such, not as a defect of flashstack', async () => {
+    const path = spec(`modules: [bad.ts]\n${text.replace('20k', '60k')}ftl: { victim: bad }\n`);
+    const methods = 'attach() {}, closed() {}, invalidated() {}, removed() {}, reset() {}';
+    const choose = `choose() { throw new Error('no idea'); }`;
+    const kind = `{ name: 'bad', summary: 'x', parameters: [], create: () => ({ ${methods}, ${choose} }) }`;
+    writeFileSync(path.replace('small.yaml', 'bad.ts'), `export const victims = [${kind}];\n`);
+    const { code, err } = await cli(['run', path, '--debug']);
+    expect(code).toBe(2);
+    expect(err).toContain('the run failed: no idea\n   Modules of your own took part: look at bad.ts first.');
+    expect(err).not.toContain('defect');
+    expect(err).toMatch(/at .*bad\.ts:1/);
+  });
+});
+
 describe('traces', () => {
   test('info and convert', async () => {
     const at = folder();
@@ -443,6 +468,30 @@ describe('traces', () => {
     const denied = await cli(['trace', 'convert', postgres, `${at}/none/x.msr.csv`]);
     expect(denied.code).toBe(3);
     expect((await cli(['trace', 'convert', postgres, postgres])).code).toBe(2);
+  });
+
+  test('counts and sizes have units, as in a spec', async () => {
+    const path = `${folder()}/t.log`;
+    writeFileSync(path, 'W 1 2\nR 3 1\n'.repeat(1000));
+    const pattern = ['--format', 'pattern', '--pattern', String.raw`(?<op>\w) (?<offset>\d+) (?<length>\d+)`];
+    const units = ['--offset-unit', '4KiB', '--length-unit', '1k', '--limit', '1k'];
+    const { out } = await cli(['trace', 'info', path, ...pattern, ...units, '--json']);
+    const { info } = JSON.parse(out) as { info: { requests: number; endByte: number; write: { bytes: number } } };
+    expect([info.requests, info.endByte, info.write.bytes]).toEqual([1000, 3 * 4096 + 1024, 500 * 2048]);
+  });
+
+  test('convert writes into what is no file, and touches no other file', async () => {
+    const at = folder();
+    symlinkSync('/dev/null', `${at}/null`);
+    expect((await cli(['trace', 'convert', postgres, `${at}/null`, '--to', 'msr'])).code).toBe(0);
+    expect(lstatSync(`${at}/null`).isSymbolicLink()).toBe(true);
+    symlinkSync('/dev/full', `${at}/full`);
+    expect((await cli(['trace', 'convert', postgres, `${at}/full`, '--to', 'msr'])).code).toBe(3);
+    // A source whose name is that of the target with an ending.
+    copyFileSync(postgres, `${at}/p.msr.csv.part`);
+    expect((await cli(['trace', 'convert', `${at}/p.msr.csv.part`, `${at}/p.msr.csv`])).code).toBe(0);
+    expect(readFileSync(`${at}/p.msr.csv.part`)).toEqual(readFileSync(postgres));
+    expect(readdirSync(at).sort()).toEqual(['full', 'null', 'p.msr.csv', 'p.msr.csv.part']);
   });
 });
 
