@@ -35,7 +35,7 @@ export function exitCodeOf(error: unknown): number {
 
 /** An error as one paragraph without a stack trace: what is wrong, where, and what to do. */
 export function describeError(error: unknown, style: Style): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = visible(error instanceof Error ? error.message : String(error));
   const [headline, ...more] = message.split('\n');
   const known = error instanceof InputError || error instanceof HostError || error instanceof CommanderError;
   const lines = wrap(`error: ${lowerFirst(headline)}`, SHOWN);
@@ -43,7 +43,7 @@ export function describeError(error: unknown, style: Style): string {
   text[0] = text[0].replace(/^error/, style.tone('bad', 'error'));
   if (error instanceof TraceError && error.position !== null) text.push(...excerpt(error.position, style));
   if (error instanceof SpecError) text.push(...specExcerpt(error, style));
-  for (const hint of [...more, ...hintsOf(error)]) text.push(...indented(hint));
+  for (const hint of [...more, ...hintsOf(error).map(visible)]) text.push(...indented(hint));
   if (!known && !(error instanceof SimulationError)) {
     text.push(...indented('This is a defect of flashstack. --debug shows where it happened.'));
   }
@@ -74,18 +74,26 @@ function excerpt(position: TracePosition, style: Style): string[] {
 /** The line of a spec with the one above it, a caret, and what was probably meant. */
 function specExcerpt({ position, meant }: SpecError, style: Style): string[] {
   if (position === null) return meant === '' ? [] : indented(`Did you mean ${meant}?`);
-  const { line, text, before, from, to } = position;
+  const { line, from, to } = position;
+  const [text, before] = [visible(position.text), position.before === null ? null : visible(position.before)];
   const digits = String(line).length;
   const cut = (shown: string): string => shown.slice(0, SHOWN - digits - INDENT);
   const row = (label: string, shown: string): string =>
     `${' '.repeat(INDENT)}${label.padStart(digits)} │ ${shown}`.trimEnd();
-  const caret = `${' '.repeat(from - 1)}${style.tone('bad', '^'.repeat(Math.max(1, to - from + 1)))}`;
+  const last = Math.min(to, SHOWN - digits - INDENT);
+  const caret = `${' '.repeat(from - 1)}${style.tone('bad', '^'.repeat(Math.max(1, last - from + 1)))}`;
   const hint = meant === '' ? '' : `  did you mean ${style.tone('strong', meant)}?`;
   return [
     ...(before === null ? [] : [row(String(line - 1), cut(before))]),
     row(String(line), cut(text)),
     row('', `${caret}${hint}`),
   ];
+}
+
+/** Without the control characters that a file may hold: they would move the cursor, or colour the terminal. */
+function visible(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '?');
 }
 
 /** Messages of the packages begin with a capital; after `error:` they go on in small letters, names excepted. */

@@ -5,12 +5,12 @@ import {
   runExperiment,
   traceReading,
 } from '@flashstack/experiment';
-import type { LoadedSpec } from '@flashstack/experiment/node';
+import { HostError, type LoadedSpec } from '@flashstack/experiment/node';
 import { InputError } from '@flashstack/sim';
 import type { PreconditionState, Ssd } from '@flashstack/ssd';
 import { ReplayError, ReplayErrorCode, type Trace } from '@flashstack/workloads';
 import { openTrace } from '@flashstack/workloads/node';
-import type { Interrupt } from './interrupt.js';
+import { type Interrupt, InterruptedError } from './interrupt.js';
 import { leastCapacity } from './least-capacity.js';
 import { UsageError } from './report-error.js';
 import type { Session } from './session.js';
@@ -134,13 +134,26 @@ function costOf({ metrics }: ExperimentResult, session: Session): string {
 /** The error with the options that help, where they go by other names than in it. */
 function advised(loaded: LoadedSpec, error: unknown): unknown {
   if (error instanceof ReplayError) return inFile(loaded.trace?.path ?? loaded.name, error);
-  if (!(error instanceof InputError) || error.code !== 'ERR_FTL_OVERPROVISIONING') return error;
+  if (!(error instanceof InputError)) return ofModules(loaded, error);
+  if (error.code !== 'ERR_FTL_OVERPROVISIONING') return error;
   const { device } = loaded.spec;
   const least = leastCapacity(typeof device === 'string' ? { preset: device } : device, loaded.extensions);
   const hints = ['Choose a larger --capacity or --over-provisioning.'];
   if (least !== null)
     hints.unshift(`The least capacity of this drive with this over-provisioning is ${least / 2 ** 20} MiB.`);
   return new UsageError(error.message, hints);
+}
+
+/** What went wrong in a run in which modules of the user's own took part: they are to be looked at first. */
+function ofModules({ extensions }: LoadedSpec, error: unknown): unknown {
+  const paths = extensions.modules.map(({ path }) => path);
+  if (paths.length === 0 || error instanceof HostError || error instanceof InterruptedError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const failure = new UsageError(`the run failed: ${message}`, [
+    `Modules of your own took part: look at ${paths.join(', ')} first. --debug shows where it happened.`,
+  ]);
+  if (error instanceof Error && error.stack !== undefined) failure.stack = error.stack;
+  return failure;
 }
 
 /** What the workload and the drive cannot agree on, with the file's name and the option that helps. */
