@@ -1,4 +1,5 @@
 import { canonicalJson, type ExperimentResult, specLeaves } from '@flashstack/experiment';
+import { UsageError } from './report-error.js';
 
 /** Results that differ in nothing but the seed. */
 export interface Group {
@@ -12,12 +13,22 @@ export interface NamedRun {
   readonly result: ExperimentResult;
 }
 
-/** Puts results together that differ in nothing but the seed, in the order in which they came. */
+/**
+ * Puts results together that differ in nothing but the seed, in the order in which they came; interrupted runs apart.
+ * @throws UsageError if a run is there twice: it would count as two samples.
+ */
 export function groupsOf(runs: readonly NamedRun[]): Group[] {
   const groups = new Map<string, { names: string[]; results: ExperimentResult[] }>();
+  const seen = new Map<string, string>();
   for (const { name, result } of runs) {
-    const { seed: _, ...rest } = result.spec;
-    const key = canonicalJson(rest);
+    const { seed, ...rest } = result.spec;
+    const key = canonicalJson({ ...rest, partial: result.partial !== null });
+    const same = canonicalJson(result.spec);
+    const before = seen.get(same);
+    if (before !== undefined) {
+      throw new UsageError(`${before} and ${name} are the same run, with seed ${seed}.`, ['Give it once.']);
+    }
+    seen.set(same, name);
     const group = groups.get(key) ?? { names: [], results: [] };
     group.names.push(name);
     group.results.push(result);

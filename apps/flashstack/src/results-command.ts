@@ -25,6 +25,7 @@ export async function runReport(paths: readonly string[], flags: ReportFlags, se
     if (value === '') throw new UsageError(`${flag} is "", expected a name.`);
   }
   const runs = read(paths);
+  const groups = groupsOf(runs);
   const results = runs.map(({ result }) => result);
   const files: (readonly [string, string])[] = [];
   if (flags.html !== undefined) {
@@ -41,7 +42,7 @@ export async function runReport(paths: readonly string[], flags: ReportFlags, se
     session.print(renderSummary({ ...summaryOf(result), files }, session.style));
     if (flags.verbose === true) session.print(metricsTable(result.metrics, session.style));
   } else {
-    session.print(renderComparison(groupsOf(runs), session.style));
+    session.print(renderComparison(groups, session.style));
     const lines = files.map(([what, path]) => `${what.padEnd(8)} ${session.style.tone('path', path)}\n`);
     session.print(lines.join(''));
   }

@@ -364,8 +364,16 @@ describe('results', () => {
     expect(out).toMatch(/^2 experiments x 3 seeds, baseline base\nDiffer in /);
     expect(out).toContain('2 keys at once for other');
     expect(out).toMatch(/^throughput, MB\/s +\S+ \+- \S+ +\S+ \+- \S+ (worse|same|better)/m);
-    const same = await cli(['compare', files[0], files[0]]);
-    expect(same.out).toContain(', 2 seeds');
+    for (const command of ['compare', 'report']) {
+      const same = await cli([
+        command,
+        files[0],
+        files[0],
+        ...(command === 'report' ? ['--html', `${at}/x.html`] : []),
+      ]);
+      expect([same.code, same.err]).toEqual([2, expect.stringContaining('are the same run, with seed 1.')]);
+    }
+    expect(existsSync(`${at}/x.html`)).toBe(false);
   });
 
   test('compare: another strategy is one key, its parameters included', async () => {
