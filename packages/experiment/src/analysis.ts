@@ -204,6 +204,12 @@ function rounded(value: number): string {
   return value >= 9.95 ? value.toFixed(1) : value.toFixed(2);
 }
 
+/** A time in the unit that leaves no leading zeroes. */
+function timeOf(ns: number): string {
+  if (ns >= 1e8) return `${(ns / 1e9).toFixed(1)} s`;
+  return ns >= 1e5 ? `${(ns / 1e6).toFixed(1)} ms` : `${(ns / 1e3).toFixed(1)} µs`;
+}
+
 function gcSentence(metrics: Metrics, gc: GcSummary): string {
   const free = percent(gc.freeShare);
   const blocks = (count: number): string => `${count} free block${count === 1 ? '' : 's'}`;
@@ -211,9 +217,8 @@ function gcSentence(metrics: Metrics, gc: GcSummary): string {
     const least = `the least was ${blocks(gc.freeBlocks)} of ${gc.domainBlocks}`;
     return `No garbage collection ran: it begins at ${blocks(gc.threshold)} of a domain, and ${least}.`;
   }
-  const seconds = (gc.startedNs / 1e9).toFixed(1);
   const why = `when a domain was down to ${blocks(gc.freeBlocks)} of ${gc.domainBlocks} and ${free} of all were free`;
-  return `GC ran from ${seconds} s, ${why}; ${metrics['ftl.gc.erases']} erases.`;
+  return `GC ran from ${timeOf(gc.startedNs)}, ${why}; ${metrics['ftl.gc.erases']} erases.`;
 }
 
 function programShares(metrics: Metrics): ProgramShare[] {

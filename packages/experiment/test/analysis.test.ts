@@ -158,6 +158,13 @@ describe('rules in numbers', () => {
     expect(analyse(metrics({ 'ftl.gc.erases': 7 }), config, ran, false).gcSentence).toBe(
       'GC ran from 21.4 s, when a domain was down to 1 free block of 100 and 2.4 % of all were free; 7 erases.',
     );
+    const from = (gcStartNs: number): string => analyse(metrics(), config, { ...ran, gcStartNs }, false).gcSentence;
+    expect([0, 1_020, 168_131, 43_000_000].map((ns) => /from (.*?),/.exec(from(ns))?.[1])).toEqual([
+      '0.0 µs',
+      '1.0 µs',
+      '0.2 ms',
+      '43.0 ms',
+    ]);
   });
 });
 
