@@ -402,7 +402,7 @@ describe('files', () => {
   });
 
   test.skipIf(!existsSync('/dev/full'))('on a full disk', async () => {
-    symlinkSync('/dev/full', `${folder}/c.spc.txt.part`);
+    symlinkSync('/dev/full', `${folder}/c.spc.txt.${process.pid}.part`);
     await expect(convertFile(source, `${folder}/c.spc.txt`)).rejects.toThrow('cannot be written: the disk is full');
     expect(existsSync(`${folder}/c.spc.txt`)).toBe(false);
   });
