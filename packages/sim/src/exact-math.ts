@@ -62,7 +62,7 @@ export function exp(x: number): number {
   return (1 + expm1NearZero(rest)) * powerOfTwo(k);
 }
 
-/** e^x − 1, accurate near 0. */
+/** e^x − 1, accurate near 0; outside ±0.34 with the absolute error of e^x. */
 export function expm1(x: number): number {
   return x > -0.34 && x < 0.34 ? expm1NearZero(x) : exp(x) - 1;
 }
