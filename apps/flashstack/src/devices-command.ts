@@ -1,4 +1,5 @@
 import { noExtensions } from '@flashstack/experiment';
+import { mappingName } from '@flashstack/ftl';
 import { type PublishedFigure, presets, resolvePreset, type SsdConfig } from '@flashstack/ssd';
 import { leastCapacity } from './least-capacity.js';
 import type { Session } from './session.js';
@@ -104,7 +105,9 @@ function facts(config: SsdConfig, style: Style): [string, string][] {
 }
 
 function mapping({ ftl, nand }: SsdConfig, style: Style): string {
-  const { victim: choice = 'greedy' } = ftl;
+  const { victim: choice = 'greedy', mapping: scheme } = ftl;
+  const name = mappingName(scheme);
+  if (name !== 'page') return `mapping scheme: ${name === '' ? 'own' : name}`;
   const victim = typeof choice === 'string' ? choice : 'name' in choice ? choice.name : 'own';
   const wear = ftl.wearLevelling?.kind ?? 'none';
   const unit = style.numbers.bytes(nand.geometry.slotBytes);

@@ -20,9 +20,8 @@ const ERASE_BINS = 64;
  */
 export function distributionsOf(ssd: Ssd): Readonly<Record<string, DistributionRecord>> {
   const { ftl } = ssd.flash;
-  const { table } = ftl;
   const steps = VALIDITY_BUCKETS - 1;
-  const binWidth = table.slotsPerBlock / steps;
+  const binWidth = ftl.tables[0].slotsPerBlock / steps;
   const slots = (counts: Float64Array): DistributionRecord => ({
     unit: 'valid slots',
     from: 0,
@@ -30,9 +29,10 @@ export function distributionsOf(ssd: Ssd): Readonly<Record<string, DistributionR
     counts: Array.from(counts),
   });
   const closed = new Float64Array(VALIDITY_BUCKETS);
-  for (let block = 0; block < table.blocks; block++) {
-    if (table.state[block] !== BlockState.closed) continue;
-    closed[Math.floor((table.valid[block] / table.capacity[block]) * steps)]++;
+  for (const { state, valid, capacity } of ftl.tables) {
+    for (let block = 0; block < state.length; block++) {
+      if (state[block] === BlockState.closed) closed[Math.floor((valid[block] / capacity[block]) * steps)]++;
+    }
   }
   return {
     'ftl.victimValid': slots(ftl.stats.victimValidity),
@@ -42,19 +42,19 @@ export function distributionsOf(ssd: Ssd): Readonly<Record<string, DistributionR
 }
 
 function eraseCounts(ssd: Ssd): DistributionRecord {
-  const { table } = ssd.flash.ftl;
+  const erases: number[] = [];
+  for (const { blocks, capacity, eraseCount } of ssd.flash.ftl.tables) {
+    for (let block = 0; block < blocks; block++) if (capacity[block] > 0) erases.push(eraseCount[block]);
+  }
   let least = Number.POSITIVE_INFINITY;
   let most = 0;
-  for (let block = 0; block < table.blocks; block++) {
-    if (table.capacity[block] === 0) continue;
-    least = Math.min(least, table.eraseCount[block]);
-    most = Math.max(most, table.eraseCount[block]);
+  for (const count of erases) {
+    least = Math.min(least, count);
+    most = Math.max(most, count);
   }
   if (least > most) return { unit: 'erases', from: 0, binWidth: 1, counts: [] };
   const binWidth = Math.ceil((most - least + 1) / ERASE_BINS);
   const counts = new Array<number>(Math.floor((most - least) / binWidth) + 1).fill(0);
-  for (let block = 0; block < table.blocks; block++) {
-    if (table.capacity[block] > 0) counts[Math.floor((table.eraseCount[block] - least) / binWidth)]++;
-  }
+  for (const count of erases) counts[Math.floor((count - least) / binWidth)]++;
   return { unit: 'erases', from: least, binWidth, counts };
 }

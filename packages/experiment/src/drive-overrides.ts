@@ -1,4 +1,4 @@
-import type { WearLevelling } from '@flashstack/ftl';
+import { mappingKinds, mappingName, type WearLevelling } from '@flashstack/ftl';
 import { defaultReliability } from '@flashstack/nand-device';
 import { InputError, nearestName } from '@flashstack/sim';
 import type { SsdConfig } from '@flashstack/ssd';
@@ -29,7 +29,7 @@ export function applyOverrides(
     const steps = path.split('.');
     result = replaced(result, steps, 0, checked(path, value, table), config);
   }
-  return withoutForeignWear(result as SsdConfig, overrides);
+  return withoutForeignWear(withoutForeignMapping(result as SsdConfig, overrides), overrides);
 }
 
 /** The value of a path, in the units of a configuration. */
@@ -97,6 +97,19 @@ function sectionDefaults(section: string, { nand }: SsdConfig): Record<string, u
   }
   if (section === 'link') return { duplex: 'full', commandNs: 0, chunkBytes: 2 ** 20 };
   return {};
+}
+
+/** Without the preset's options of the FTL that the scheme asked for does not use; those asked for stay, and are refused. */
+function withoutForeignMapping(config: SsdConfig, overrides: Readonly<Record<string, unknown>>): SsdConfig {
+  const asked = Object.keys(overrides);
+  if (!asked.some((path) => path.split('.').slice(0, 2).join('.') === 'ftl.mapping')) return config;
+  const uses = mappingKinds.find(({ name }) => name === mappingName(config.ftl.mapping))?.uses;
+  if (uses === undefined) return config;
+  const stays = (key: string): boolean =>
+    key === 'mapping' ||
+    (uses as readonly string[]).includes(key) ||
+    asked.some((path) => path === `ftl.${key}` || path.startsWith(`ftl.${key}.`));
+  return { ...config, ftl: Object.fromEntries(Object.entries(config.ftl).filter(([key]) => stays(key))) };
 }
 
 const wearKeys: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import { streamKinds, victimKinds } from '@flashstack/ftl';
+import { mappingKinds, streamKinds, victimKinds } from '@flashstack/ftl';
 import { lookupStrategy, type ParameterValue, resolveParameters, type StrategyKind } from '@flashstack/sim';
 import type { SsdConfig } from '@flashstack/ssd';
 import type { Extensions } from './extensions.js';
@@ -7,12 +7,14 @@ type Named = string | { readonly name: string; readonly parameters?: Readonly<Re
 
 /** The drive with strategies of the user's own made: the FTL looks up only the names that come with it. */
 export function equip(config: SsdConfig, extensions: Extensions): SsdConfig {
+  const mapping = made(config.ftl.mapping, mappingKinds, extensions.mappings, 'ftl.mapping');
   const victim = made(config.ftl.victim, victimKinds, extensions.victims, 'ftl.victim');
   const streams = made(config.ftl.streams, streamKinds, extensions.streams, 'ftl.streams');
   return {
     ...config,
     ftl: {
       ...config.ftl,
+      ...(mapping === undefined ? {} : { mapping }),
       ...(victim === undefined ? {} : { victim }),
       ...(streams === undefined ? {} : { streams }),
     },

@@ -1,4 +1,11 @@
-import { type StreamPolicy, streamKinds, type VictimPolicy, victimKinds } from '@flashstack/ftl';
+import {
+  type MappingScheme,
+  mappingKinds,
+  type StreamPolicy,
+  streamKinds,
+  type VictimPolicy,
+  victimKinds,
+} from '@flashstack/ftl';
 import { InputError, type ParameterValues, type StrategyKind } from '@flashstack/sim';
 import { checkSsdConfig, presets, type SsdConfig } from '@flashstack/ssd';
 import { syntheticKinds, type WorkloadFactory } from '@flashstack/workloads';
@@ -13,6 +20,7 @@ export interface SpecModule {
 
 /** Everything that specs can name: what comes with the project, and what modules of the user's own add. */
 export interface Extensions {
+  readonly mappings: readonly StrategyKind<MappingScheme>[];
   readonly victims: readonly StrategyKind<VictimPolicy>[];
   readonly streams: readonly StrategyKind<StreamPolicy>[];
   readonly workloads: readonly StrategyKind<WorkloadFactory>[];
@@ -22,6 +30,7 @@ export interface Extensions {
 
 /** Without any module of the user's own. */
 export const noExtensions: Extensions = {
+  mappings: mappingKinds,
   victims: victimKinds,
   streams: streamKinds,
   workloads: syntheticKinds,
@@ -29,10 +38,10 @@ export const noExtensions: Extensions = {
   modules: [],
 };
 
-const exportNames = ['victims', 'streams', 'workloads', 'presets'] as const;
+const exportNames = ['mappings', 'victims', 'streams', 'workloads', 'presets'] as const;
 
 /**
- * Adds what a module exports as `victims`, `streams`, `workloads` or `presets` (arrays of strategy kinds, or of drive
+ * Adds what a module exports as `mappings`, `victims`, `streams`, `workloads` or `presets` (arrays of strategy kinds, or of drive
  * configurations); other exports are the module's own business.
  * @throws InputError `ERR_SPEC_MODULE` if it exports none of them, something malformed, or a name that is taken.
  */
@@ -45,6 +54,7 @@ export function extend(base: Extensions, module: SpecModule, exported: Readonly<
     );
   }
   return {
+    mappings: [...base.mappings, ...kinds<MappingScheme>('mappings', base.mappings, module, exported)],
     victims: [...base.victims, ...kinds<VictimPolicy>('victims', base.victims, module, exported)],
     streams: [...base.streams, ...kinds<StreamPolicy>('streams', base.streams, module, exported)],
     workloads: [...base.workloads, ...kinds<WorkloadFactory>('workloads', base.workloads, module, exported)],

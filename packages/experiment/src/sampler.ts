@@ -96,8 +96,8 @@ export class DriveSampler implements SsdProbe {
       gcStartFreeBlocks,
       leastFreeShare,
       leastFreeBlocks,
-      threshold: ftl.options.gcLow,
-      domainBlocks: ftl.table.blocksPerDomain,
+      threshold: ftl.gcLow,
+      domainBlocks: ftl.tables[0].blocksPerDomain,
       work: {
         reads: reads[NandClass.gcRead],
         programs: programs[NandClass.gcWrite],
@@ -133,15 +133,20 @@ export class DriveSampler implements SsdProbe {
   }
 
   private freeNow(): number {
-    const { table } = this.ssd.flash.ftl;
     let free = 0;
-    for (const count of table.freeCount) free += count;
-    return free / table.blocks;
+    let blocks = 0;
+    for (const table of this.ssd.flash.ftl.tables) {
+      for (const count of table.freeCount) free += count;
+      blocks += table.blocks;
+    }
+    return free / blocks;
   }
 
   private fewestNow(): number {
     let fewest = Number.MAX_SAFE_INTEGER;
-    for (const count of this.ssd.flash.ftl.table.freeCount) fewest = Math.min(fewest, count);
+    for (const { freeCount } of this.ssd.flash.ftl.tables) {
+      for (const count of freeCount) fewest = Math.min(fewest, count);
+    }
     return fewest;
   }
 
@@ -164,7 +169,7 @@ export class DriveSampler implements SsdProbe {
         if (reason !== MoveReason.gc) return;
         this.gcStartNs = this.ssd.simulator.now - this.startNs;
         this.gcStartFreeShare = this.freeNow();
-        const { table } = this.ssd.flash.ftl;
+        const [table] = this.ssd.flash.ftl.tables;
         this.gcStartFreeBlocks = table.freeCount[table.domainOf(block)];
         ftl.probe = null;
       },

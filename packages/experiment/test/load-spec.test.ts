@@ -283,7 +283,7 @@ ${more}`;
       'without anything of use',
       'export const a = 1;',
       'modules: [m.ts]',
-      /module m.ts: exports none of victims, streams, workloads, presets; it exports a/,
+      /module m.ts: exports none of mappings, victims, streams, workloads, presets; it exports a/,
     ],
     [
       'with a malformed strategy',

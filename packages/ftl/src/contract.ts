@@ -1,4 +1,8 @@
-import type { Token } from '@flashstack/nand-device';
+import type { NandArray, NandScheduler, Token } from '@flashstack/nand-device';
+import type { BlockTable } from './block-table.js';
+import type { FtlProbe } from './probe.js';
+import type { RecoveryReport } from './recovery.js';
+import type { FtlStats } from './stats.js';
 
 /** Outcome of a job, given to `FtlClient.ftlDone`. Of several outcomes the largest is reported. */
 export const FtlStatus = {
@@ -48,4 +52,45 @@ export interface Ftl {
   flush(job: number): void;
   /** Offered when dies are idle: background GC, wear levelling, refresh, until `untilNs` at the latest. */
   idle(untilNs: number): void;
+}
+
+/**
+ * What a drive needs of an FTL besides the contract with its host: its life over schedulers, preconditioning and power
+ * cuts, and what it can tell about itself. Every mapping scheme makes one (see `createFtl`).
+ */
+export interface DriveFtl extends Ftl {
+  readonly stats: FtlStats;
+  /** Blocks of each area that is managed by itself; one for most schemes. Read-only for users. */
+  readonly tables: readonly BlockTable[];
+  /** Collection or merging begins when so many blocks of a domain are free; 0 if the FTL never does either. */
+  readonly gcLow: number;
+  /** The host must write every block range in order and release it before it writes again: random writes are refused. */
+  readonly appendOnly: boolean;
+  /** Bytes of controller RAM that the mapping tables of the modelled scheme take. */
+  readonly tableBytes: number;
+  /** Bytes of RAM that the simulation takes for them. */
+  readonly mapBytes: number;
+  /** True until the first slot is written. */
+  readonly isUnused: boolean;
+  /** True if no job is unfinished and no erase is in flight. */
+  readonly isIdle: boolean;
+  /** During `FtlClient.ftlDone`: how long slots of the job waited for a free block, ns. */
+  readonly doneParkedNs: number;
+  /** True once the drive has too few good blocks left to take writes. */
+  readonly readOnly: boolean;
+  readonly array: NandArray;
+  /** Where flash operations go. */
+  readonly scheduler: NandScheduler;
+  /** Listener for events inside the FTL, or null. */
+  probe: FtlProbe | null;
+  /** Goes on with another scheduler on the same array. @throws FtlError unless idle. */
+  attachScheduler(scheduler: NandScheduler): void;
+  /** Writes one slot of zeroes for nobody (preconditioning); false if it must be tried again after erases are done. */
+  writeUnattended(lpn: number, origin: number): boolean;
+  /** Power is gone: all that is not in the array is forgotten. Call it after the scheduler's own power cut. */
+  powerCut(): void;
+  /** Rebuilds mapping and block states from the array, after `powerCut`. @throws FtlError if the array keeps nothing. */
+  recover(): RecoveryReport;
+  /** For tests: checks all invariants by brute force. @throws FtlError `ERR_FTL_INVARIANT`. */
+  inspect(): void;
 }

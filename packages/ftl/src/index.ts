@@ -15,15 +15,26 @@ export {
   slotsInUseWithTrims,
 } from './analytic.js';
 export { BlockState, BlockTable, type DomainKind, type FreeOrder } from './block-table.js';
-export { CONTENT_HANDLE, type Ftl, type FtlClient, FtlStatus } from './contract.js';
+export { CONTENT_HANDLE, type DriveFtl, type Ftl, type FtlClient, FtlStatus } from './contract.js';
 export { type EraseCounts, eraseCounts } from './erase-counts.js';
 export { FtlError } from './errors.js';
+export type { FtlParts, MappingKind, MappingScheme } from './mapping.js';
+export { createFtl, mappingKinds, mappingName } from './mapping-kinds.js';
+export {
+  type MappedSpace,
+  mappingTableBytes,
+  mappingTables,
+  type TablePart,
+  type TableScheme,
+  tableSchemes,
+} from './mapping-size.js';
+export { f2fsMetadataBytes } from './metadata-size.js';
 export type {
   FtlOptions,
   GcMode,
   ResolvedFtlOptions,
 } from './options.js';
-export { PageMapFtl, type PageMapParts } from './page-map.js';
+export { PageMapFtl } from './page-map.js';
 export { type PreconditionReport, preconditionByWriting, type WritingPlan } from './precondition.js';
 export {
   type AnalyticPlan,

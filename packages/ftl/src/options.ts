@@ -2,6 +2,7 @@ import type { NandArray } from '@flashstack/nand-device';
 import { InputError, unknownName } from '@flashstack/sim';
 import type { AllocationKind } from './allocation.js';
 import type { BlockTable, DomainKind, FreeOrder } from './block-table.js';
+import type { MappingScheme } from './mapping.js';
 import { mostPadding } from './paired-risk.js';
 import type { StrategyChoice } from './strategy-choice.js';
 import type { StreamPolicy } from './streams.js';
@@ -11,10 +12,12 @@ import { type ResolvedWearLevelling, resolveWearLevelling, type WearLevelling } 
 /** When victims are processed (specification section 3, GC modes). */
 export type GcMode = 'blocking' | 'token' | 'background';
 
-/** Everything that defines a page-mapping FTL. Plain data, except for strategies given as objects. */
+/** Everything that defines an FTL. Plain data, except for strategies given as objects. Not every scheme uses every option. */
 export interface FtlOptions {
   /** Slots the host may address. See `logicalSlotsFor`. */
   readonly logicalSlots: number;
+  /** Mapping scheme; names are those of `mappingKinds`. Default `page`. */
+  readonly mapping?: StrategyChoice<MappingScheme>;
   /** What one allocation block spans and where garbage collection looks for victims. Default `unit`. */
   readonly domain?: DomainKind;
   /** Program all planes of a die together where a block spans them. Default true. */
@@ -83,7 +86,18 @@ const names = {
 } as const;
 
 const optionNames = [
-  ...['logicalSlots', 'domain', 'multiPlane', 'allocation', 'preferIdle', 'order', 'victim', 'streams', 'placement'],
+  ...[
+    'logicalSlots',
+    'mapping',
+    'domain',
+    'multiPlane',
+    'allocation',
+    'preferIdle',
+    'order',
+    'victim',
+    'streams',
+    'placement',
+  ],
   ...['gcKeepsStream', 'gcMode', 'gcHard', 'gcLow', 'gcHigh', 'copyback', 'freeOrder', 'gcFreeOrder', 'wearLevelling'],
 ];
 

@@ -6,12 +6,11 @@ import {
   NandStatus,
   type Token,
 } from '@flashstack/nand-device';
-import type { RandomSource } from '@flashstack/sim';
 import { diesInOrder } from './allocation.js';
 import { Allocator } from './allocator.js';
 import { BlockTable } from './block-table.js';
 import { Collector } from './collector.js';
-import { type Ftl, type FtlClient, FtlStatus } from './contract.js';
+import { type DriveFtl, type FtlClient, FtlStatus } from './contract.js';
 import { BlockEraser } from './eraser.js';
 import { FtlError } from './errors.js';
 import { Frontiers } from './frontier.js';
@@ -20,7 +19,9 @@ import { Done } from './frontier-parts.js';
 import { HostWrites } from './host-writes.js';
 import { inspect } from './inspect.js';
 import { Jobs } from './jobs.js';
-import { checkCapacity, type FtlOptions, type ResolvedFtlOptions, resolveFtlOptions } from './options.js';
+import type { FtlParts } from './mapping.js';
+import { mappingTableBytes } from './mapping-size.js';
+import { checkCapacity, type ResolvedFtlOptions, resolveFtlOptions } from './options.js';
 import { PageReads } from './page-reads.js';
 import type { FtlProbe } from './probe.js';
 import { type RecoveryReport, recoverMapping } from './recovery.js';
@@ -34,21 +35,12 @@ import { victimKinds } from './victims/kinds.js';
 import type { VictimPolicy } from './victims/policy.js';
 import { type StaticWearLeveling, staticWearLeveling } from './wear-leveling.js';
 
-/** What a page-mapping FTL is built on. */
-export interface PageMapParts {
-  readonly array: NandArray;
-  readonly scheduler: NandScheduler;
-  readonly client: FtlClient;
-  /** Root of the random streams `ftl.victim` and `ftl.wearLevelling`. */
-  readonly random: RandomSource;
-  readonly options: FtlOptions;
-}
-
 /**
  * Page-mapping FTL: maps every logical slot to any physical slot. Mapping is decided when an operation is issued, so
  * the order of issue is the order of mapping on every scheduler.
  */
-export class PageMapFtl implements Ftl, NandClient {
+export class PageMapFtl implements DriveFtl, NandClient {
+  readonly appendOnly = false;
   readonly logicalSlots: number;
   readonly options: ResolvedFtlOptions;
   readonly stats: FtlStats = new FtlStats();
@@ -89,7 +81,7 @@ export class PageMapFtl implements Ftl, NandClient {
    * The array must be empty, except for a call of `recover` right after.
    * @throws InputError for options that are wrong or leave too little space to collect garbage.
    */
-  constructor(parts: PageMapParts) {
+  constructor(parts: FtlParts) {
     const { array, scheduler, client, random } = parts;
     const options = resolveFtlOptions(parts.options, array);
     this.options = options;
@@ -168,7 +160,24 @@ export class PageMapFtl implements Ftl, NandClient {
     return this.frontiers.probe;
   }
 
-  /** Bytes of RAM that the mapping takes: map and block table. */
+  get tables(): readonly BlockTable[] {
+    return [this.table];
+  }
+
+  get gcLow(): number {
+    return this.options.gcLow;
+  }
+
+  get isUnused(): boolean {
+    return this.frontiers.openings === 0;
+  }
+
+  get tableBytes(): number {
+    const { slotBytes } = this.array.config.geometry;
+    return mappingTableBytes('page', { capacityBytes: this.logicalSlots * slotBytes, slotBytes });
+  }
+
+  /** Bytes of RAM that the simulation takes for the mapping: map and block table. */
   get mapBytes(): number {
     return this.frontiers.l2p.byteLength + this.table.bytes;
   }
@@ -248,6 +257,10 @@ export class PageMapFtl implements Ftl, NandClient {
 
   flush(job: number): void {
     this.writes.flush(job);
+  }
+
+  writeUnattended(lpn: number, origin: number): boolean {
+    return this.writes.writeUnattended(lpn, origin);
   }
 
   /**

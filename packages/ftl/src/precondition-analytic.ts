@@ -1,7 +1,8 @@
 import { PADDING_LPN } from '@flashstack/nand-device';
 import { InputError, type RandomStream, resolveParameters } from '@flashstack/sim';
 import type { PopularityClass } from './analytic.js';
-import type { PageMapFtl } from './page-map.js';
+import type { DriveFtl } from './contract.js';
+import { PageMapFtl } from './page-map.js';
 import { blockCounts, checkSlots, type PreconditionReport } from './precondition.js';
 import { FROM_NOTHING, UNMAPPED } from './slot-contents.js';
 import {
@@ -38,7 +39,8 @@ export interface AnalyticPlan {
 }
 
 /** Why there is no known steady state for this FTL and workload, or null if there is one. */
-export function analyticRefusal(ftl: PageMapFtl, workload: AnalyticWorkload): string | null {
+export function analyticRefusal(ftl: DriveFtl, workload: AnalyticWorkload): string | null {
+  if (!(ftl instanceof PageMapFtl)) return 'a steady state is known only for page mapping';
   const { name } = ftl.victimName;
   const known = workload.kind === 'uniform' ? ['greedy', 'fifo', 'random', 'd-choices'] : ['fifo'];
   if (!known.includes(name)) {
@@ -57,9 +59,9 @@ export function analyticRefusal(ftl: PageMapFtl, workload: AnalyticWorkload): st
  * the stationary distribution of the victim policy and logical slots at random. Contents are zero; no wear is counted.
  * @throws InputError `ERR_FTL_PRECONDITION` where no stationary distribution is known.
  */
-export function preconditionAnalytically(ftl: PageMapFtl, plan: AnalyticPlan): PreconditionReport {
+export function preconditionAnalytically(ftl: DriveFtl, plan: AnalyticPlan): PreconditionReport {
   const refusal = analyticRefusal(ftl, plan.workload);
-  if (refusal !== null) {
+  if (refusal !== null || !(ftl instanceof PageMapFtl)) {
     throw new InputError(
       'ERR_FTL_PRECONDITION',
       `precondition: ${refusal}; precondition by writing instead`,

@@ -1,6 +1,6 @@
 import { InstantScheduler } from '@flashstack/nand-device';
 import { InputError, type Permutation, type RandomStream, type RankDistribution } from '@flashstack/sim';
-import type { PageMapFtl } from './page-map.js';
+import type { DriveFtl } from './contract.js';
 
 /** How a drive is aged by writing to it. */
 export interface WritingPlan {
@@ -35,8 +35,15 @@ export interface PreconditionReport {
  * the same sequence. Contents are zero. The FTL must be idle; it goes on with the scheduler it had.
  * @throws InputError `ERR_FTL_PRECONDITION`.
  */
-export function preconditionByWriting(ftl: PageMapFtl, plan: WritingPlan = {}): PreconditionReport {
+export function preconditionByWriting(ftl: DriveFtl, plan: WritingPlan = {}): PreconditionReport {
   const slots = checkSlots(ftl, plan.slots);
+  if (ftl.appendOnly && (plan.capacities ?? 0) > 0) {
+    throw new InputError(
+      'ERR_FTL_PRECONDITION',
+      'precondition: the mapping scheme takes no random writes; fill the drive in order instead (capacities 0, or `fill`)',
+      'capacities',
+    );
+  }
   const timed = ftl.scheduler;
   const instant = new InstantScheduler(ftl.array);
   ftl.attachScheduler(instant);
@@ -64,7 +71,7 @@ export function preconditionByWriting(ftl: PageMapFtl, plan: WritingPlan = {}): 
 }
 
 /** The number of slots in use. @throws InputError `ERR_FTL_PRECONDITION` if it is impossible. */
-export function checkSlots(ftl: PageMapFtl, slots: number | undefined): number {
+export function checkSlots(ftl: DriveFtl, slots: number | undefined): number {
   const count = slots ?? ftl.logicalSlots;
   if (Number.isSafeInteger(count) && count >= 1 && count <= ftl.logicalSlots) return count;
   throw new InputError(
@@ -75,14 +82,18 @@ export function checkSlots(ftl: PageMapFtl, slots: number | undefined): number {
 }
 
 /** Blocks with data and free blocks. */
-export function blockCounts(ftl: PageMapFtl): { closedBlocks: number; freeBlocks: number } {
-  const freeBlocks = ftl.table.freeCount.reduce((a, b) => a + b, 0);
-  const usable = ftl.table.capacity.reduce((count, capacity) => count + (capacity > 0 ? 1 : 0), 0);
+export function blockCounts(ftl: DriveFtl): { closedBlocks: number; freeBlocks: number } {
+  let freeBlocks = 0;
+  let usable = 0;
+  for (const { freeCount, capacity } of ftl.tables) {
+    freeBlocks += freeCount.reduce((a, b) => a + b, 0);
+    usable += capacity.reduce((count, slots) => count + (slots > 0 ? 1 : 0), 0);
+  }
   return { closedBlocks: usable - freeBlocks, freeBlocks };
 }
 
-function writeSlot(ftl: PageMapFtl, instant: InstantScheduler, lpn: number, origin: number): void {
-  while (!ftl.writes.writeUnattended(lpn, origin)) {
+function writeSlot(ftl: DriveFtl, instant: InstantScheduler, lpn: number, origin: number): void {
+  while (!ftl.writeUnattended(lpn, origin)) {
     if (instant.deliver() > 0) continue;
     throw new InputError(
       'ERR_FTL_PRECONDITION',
@@ -91,5 +102,5 @@ function writeSlot(ftl: PageMapFtl, instant: InstantScheduler, lpn: number, orig
     );
   }
   // No time passes, so an erased block is free at once; otherwise allocation would drift away from busy domains.
-  if (ftl.eraser.inFlightTotal > 0) instant.deliver();
+  if (!ftl.isIdle) instant.deliver();
 }

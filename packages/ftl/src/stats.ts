@@ -1,21 +1,23 @@
 /** Why a block was emptied. */
-export const MoveReason = { gc: 0, wearLevelling: 1, refresh: 2, retirement: 3 } as const;
+export const MoveReason = { gc: 0, wearLevelling: 1, refresh: 2, retirement: 3, merge: 4 } as const;
 
 /** Buckets of `victimValidity`: share of valid slots of a victim, in steps of 1/64, 64 = all valid. */
 export const VALIDITY_BUCKETS = 65;
 
 /**
  * Counters of an FTL, in slots unless the name says otherwise. Term by term (specification section 6.5):
- * `programmed` + `pending` + `dropped` = `carried` + `placed`, where `placed` is `host` + the four `moved` reasons +
- * `trimMap` + `padding` + `reprogrammed`.
+ * `programmed` + `pending` + `dropped` = `carried` + `placed`, where `placed` is `host` + the five `moved` reasons +
+ * `trimMap` + `mapping` + `padding` + `reprogrammed`.
  */
 export class FtlStats {
   /** Slots written by the host. */
   host = 0;
   /** Slots relocated, by `MoveReason`. */
-  readonly moved: Float64Array = new Float64Array(4);
+  readonly moved: Float64Array = new Float64Array(5);
   /** Slots of the durable trim map written. */
   trimMap = 0;
+  /** Slots of translation pages written, relocations not included (DFTL). */
+  mapping = 0;
   /** Slots programmed without data: a flush, an erase or a power cut could not wait for the program unit to fill. */
   padding = 0;
   /** Slots written again because their program failed. */
@@ -29,7 +31,7 @@ export class FtlStats {
   /** Slots that waited when counting began: they are programmed, but none of the terms counts them. */
   carried = 0;
   /** Blocks emptied, by `MoveReason`. */
-  readonly runs: Float64Array = new Float64Array(4);
+  readonly runs: Float64Array = new Float64Array(5);
   /**
    * Victims of garbage collection that the policy did not choose: there was no room for its choice, or its choices had
    * gained nothing for a whole round of the domain's blocks. Then the block with the fewest valid slots is taken.
@@ -38,6 +40,14 @@ export class FtlStats {
   /** Physical pages read to relocate their slots, and pages moved by copyback. */
   moveReads = 0;
   copybacks = 0;
+  /** Merges of log blocks: the log block becomes the data block as it is, after copies behind it, or all is copied. */
+  switchMerges = 0;
+  partialMerges = 0;
+  fullMerges = 0;
+  /** Look-ups in a mapping table of which only a part is in RAM, and translation pages read because of misses and evictions. */
+  mapHits = 0;
+  mapMisses = 0;
+  mapReads = 0;
   /** Physical blocks erased. */
   erases = 0;
   /** Physical blocks retired after a failure. */
@@ -68,8 +78,8 @@ export class FtlStats {
 
   /** Slots placed for any reason: programmed since, waiting for their program unit, or dropped by a power cut. */
   get placed(): number {
-    const moved = this.moved[0] + this.moved[1] + this.moved[2] + this.moved[3];
-    return this.host + moved + this.trimMap + this.padding + this.reprogrammed;
+    const moved = this.moved[0] + this.moved[1] + this.moved[2] + this.moved[3] + this.moved[4];
+    return this.host + moved + this.trimMap + this.mapping + this.padding + this.reprogrammed;
   }
 
   /** Slots programmed or pending that no term explains; 0 if the books balance. */

@@ -10,13 +10,13 @@ import {
 } from '@flashstack/nand-device';
 import { RandomSource, type RandomStream, Simulator } from '@flashstack/sim';
 import type { FtlScenario, FtlSubject } from '../src/conformance/index.js';
-import { type FtlClient, type FtlOptions, PageMapFtl, victimKinds } from '../src/index.js';
+import { createFtl, type FtlClient, type FtlOptions, victimKinds } from '../src/index.js';
 import { nandArray, type Shape } from './support.js';
 
 export type Engine = 'instant' | 'timeline' | 'event-reserve' | 'event-arbitrate';
 
 /** Failing programs and erases after a few cycles, but never a bit error. */
-function failing(): NandReliability {
+export function failing(): NandReliability {
   const base = defaultReliability(1);
   const none = { ...base.rawBitErrors, r0: 0, a: 0, c: 0, f: 0 };
   return { ...base, factoryBad: 0.02, ratedCycles: 20, programFailShare: 1, rawBitErrors: none };
@@ -32,12 +32,18 @@ const layouts: readonly (Shape & { readonly domain: 'unit' | 'die' | 'superblock
   { domain: 'superblock', channels: 3, blocksPerPlane: 20, pagesPerBlock: 12 },
 ];
 
-function pick<T>(random: RandomStream, from: readonly T[]): T {
+export function pick<T>(random: RandomStream, from: readonly T[]): T {
   return from[random.below(from.length)];
 }
 
-/** A random configuration for a seed: every seed exercises another combination of strategies. */
-function randomSetup(seed: number, faults: boolean): { shape: Shape; options: FtlOptions } {
+/** What a subject is made of. */
+export interface Setup {
+  readonly shape: Shape;
+  readonly options: FtlOptions;
+}
+
+/** Page mapping for a seed: every seed exercises another combination of strategies. */
+export function pageMapSetup(seed: number, faults: boolean): Setup {
   const random = new RandomSource(seed).stream('setup');
   const { domain, ...layout } = pick(random, layouts);
   const shape: Shape = {
@@ -69,13 +75,18 @@ function randomSetup(seed: number, faults: boolean): { shape: Shape; options: Ft
   return { shape, options };
 }
 
-/** A subject for the conformance suite. */
-export function subject(engine: Engine, scenario: FtlScenario, client: FtlClient): FtlSubject {
-  const { shape, options } = randomSetup(scenario.seed, scenario.faults);
+/** A subject for the conformance suite, of any mapping scheme. */
+export function subject(
+  engine: Engine,
+  scenario: FtlScenario,
+  client: FtlClient,
+  setup: (seed: number, faults: boolean) => Setup = pageMapSetup,
+): FtlSubject {
+  const { shape, options } = setup(scenario.seed, scenario.faults);
   const array = nandArray(shape, 'contents', scenario.seed);
   const world = engine === 'instant' ? new Instantly(array) : new Timed(array, engine);
   const random = new RandomSource(scenario.seed);
-  const ftl = new PageMapFtl({ array, scheduler: world.scheduler, client, random, options });
+  const ftl = createFtl({ array, scheduler: world.scheduler, client, random, options });
   return {
     ftl,
     wordAt: (psn) => (array.word as Uint32Array)[psn],

@@ -60,11 +60,11 @@ class ClosedLoop implements IoOwner {
   /** Write amplification so far, the reserve that collection keeps, and the closed form for what is left. */
   report(): Record<string, number> {
     const { ftl } = this.ssd.flash;
-    const { table, options } = ftl;
+    const [table] = ftl.tables;
     const slots = Math.floor(ftl.logicalSlots * FILLED);
     const blockSlots = table.slotsPerMember * table.members;
     // Erased blocks, and one open block each of host and collection, hold no data on average.
-    const reserve = table.domains * (options.gcLow + 1) * blockSlots;
+    const reserve = table.domains * (ftl.gcLow + 1) * blockSlots;
     const alpha = (table.blocks * blockSlots - reserve) / slots;
     return {
       waf: round(ftl.stats.writeAmplification),

@@ -1,6 +1,8 @@
 import {
   analyticRefusal,
-  PageMapFtl,
+  createFtl,
+  type DriveFtl,
+  mappingName,
   preconditionAnalytically,
   preconditionByWriting,
   type RecoveryReport,
@@ -31,7 +33,7 @@ const STEADY_CAPACITIES = 3;
 export class FlashStack {
   array: NandArray;
   scheduler: TransactionScheduler;
-  ftl: PageMapFtl;
+  ftl: DriveFtl;
   /** Where whoever uses the FTL plugs in. */
   readonly socket: FtlSocket = new FtlSocket();
   private readonly simulator: Simulator;
@@ -47,10 +49,15 @@ export class FlashStack {
     this.ftl = this.newFtl();
   }
 
+  /** Name of the mapping scheme; empty for one of the user's own. */
+  get scheme(): string {
+    return mappingName(this.config.ftl.mapping);
+  }
+
   /** A new array and FTL in the given state; no simulated time passes. */
   precondition(state: PreconditionState, share: number): Preconditioned {
     // A drive that nobody has written to is used as it is: two maps at a time would not fit for large drives.
-    if (this.ftl.frontiers.openings > 0) {
+    if (!this.ftl.isUnused) {
       this.array = this.newArray();
       this.scheduler = this.newScheduler();
       this.ftl = this.newFtl();
@@ -136,9 +143,9 @@ export class FlashStack {
     return createEventScheduler(this.array, this.simulator, { policy, bus });
   }
 
-  private newFtl(): PageMapFtl {
+  private newFtl(): DriveFtl {
     const logicalSlots = this.config.capacityBytes / this.config.nand.geometry.slotBytes;
-    return new PageMapFtl({
+    return createFtl({
       array: this.array,
       scheduler: this.scheduler,
       client: this.socket,

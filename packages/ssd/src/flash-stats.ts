@@ -1,5 +1,5 @@
 import { MoveReason } from '@flashstack/ftl';
-import type { StatsRegistry } from '@flashstack/sim';
+import type { LayerStats, StatsRegistry } from '@flashstack/sim';
 import type { FlashStack } from './flash-stack.js';
 
 /** Registers `ftl.…`, `nand.…` and `channel.…`: counts and busy times since `sinceNs()`. */
@@ -27,6 +27,7 @@ export function registerFlashStats(
   ftl.gauge('parked', () => stats().parked);
   ftl.gauge('retiredBlocks', () => stats().retired);
   ftl.gauge('map.bytes', () => flash.ftl.mapBytes);
+  if (flash.scheme !== 'page') registerSchemeStats(ftl, flash);
   const nand = registry.layer('nand');
   nand.gauge('reads', () => flash.scheduler.counts.total(flash.scheduler.counts.reads));
   nand.gauge('programs', () => flash.scheduler.counts.total(flash.scheduler.counts.programs));
@@ -36,6 +37,20 @@ export function registerFlashStats(
   nand.gauge('busyFraction.max', () => most(flash.scheduler.dieBusyNs, elapsed()));
   registry.gauge('channel.busyFraction.mean', () => mean(flash.scheduler.channelBusyNs, elapsed()));
   registry.gauge('channel.busyFraction.max', () => most(flash.scheduler.channelBusyNs, elapsed()));
+}
+
+/** What only other schemes than page mapping do: merges of log blocks, and look-ups in a table of which a part is in RAM. */
+function registerSchemeStats(ftl: LayerStats, flash: FlashStack): void {
+  const stats = (): FlashStack['ftl']['stats'] => flash.ftl.stats;
+  ftl.gauge('merges.switch', () => stats().switchMerges);
+  ftl.gauge('merges.partial', () => stats().partialMerges);
+  ftl.gauge('merges.full', () => stats().fullMerges);
+  ftl.gauge('merges.copies', () => stats().moved[MoveReason.merge]);
+  ftl.gauge('mapping.slots', () => stats().mapping);
+  ftl.gauge('mapping.reads', () => stats().mapReads);
+  ftl.gauge('mapping.hits', () => stats().mapHits);
+  ftl.gauge('mapping.misses', () => stats().mapMisses);
+  ftl.gauge('mapping.tableBytes', () => flash.ftl.tableBytes);
 }
 
 // Work that was booked may end a little after the last request: a share never exceeds 1.

@@ -2,7 +2,7 @@ import { BlockFlag, BlockOp, BlockRequest, BlockStatus, submitAndWait } from '@f
 import { SimulationError, Simulator } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { Ssd, type SsdConfig } from '../src/index.js';
-import { bufferedDrive, lazyDrive, plainDrive, protectedDrive, wideDrive } from './small-drives.js';
+import { bufferedDrive, lazyDrive, pageMapOf, plainDrive, protectedDrive, wideDrive } from './small-drives.js';
 
 const SLOT = 8;
 
@@ -120,7 +120,7 @@ describe('order and durability', () => {
     const flags = BlockFlag.preflush | BlockFlag.fua;
     submitAndWait(simulator, ssd, { op: BlockOp.write, block: 9 * SLOT, count: SLOT, flags });
     expect(ssd.flash.ftl.stats.host).toBe(6);
-    expect(ssd.flash.ftl.frontiers.pending).toBe(0);
+    expect(ssd.flash.ftl.stats.pending).toBe(0);
   });
 
   test('discards drop what is buffered and touch no flash', () => {
@@ -194,7 +194,7 @@ describe('conservation and power', () => {
 
   test('a worn-out drive refuses writes with a status', () => {
     const { ssd, simulator } = start(plainDrive);
-    ssd.flash.ftl.upkeep.readOnly = true;
+    pageMapOf(ssd).upkeep.readOnly = true;
     const status = submitAndWait(simulator, ssd, { op: BlockOp.write, block: 0, count: SLOT });
     expect(status).toBe(BlockStatus.readOnly);
     expect(submitAndWait(simulator, ssd, { op: BlockOp.read, block: 0, count: SLOT })).toBe(0);
@@ -202,7 +202,7 @@ describe('conservation and power', () => {
 
   test('a buffered write that flash refuses is reported by the next flush, once', () => {
     const { ssd, simulator } = start(bufferedDrive);
-    ssd.flash.ftl.upkeep.readOnly = true;
+    pageMapOf(ssd).upkeep.readOnly = true;
     expect(submitAndWait(simulator, ssd, { op: BlockOp.write, block: 0, count: SLOT })).toBe(0);
     simulator.drain();
     expect(ssd.stats.counters.lostWrites).toBe(1);

@@ -2,7 +2,7 @@ import { BlockOp, BlockRequest, type IoOwner, submitAndWait } from '@flashstack/
 import { InputError, RandomSource, SimulationError, Simulator } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { Ssd, type SsdConfig } from '../src/index.js';
-import { bufferedDrive, plainDrive, smallNand } from './small-drives.js';
+import { bufferedDrive, pageMapOf, plainDrive, smallNand } from './small-drives.js';
 
 /** 27,000 of 32,768 slots, in blocks of 64. */
 const drive: SsdConfig = {
@@ -53,7 +53,7 @@ describe('preconditioning', () => {
     const ssd = new Ssd(new Simulator(), plainDrive);
     const mapped = (): number => {
       let count = 0;
-      for (let lpn = 0; lpn < ssd.flash.ftl.logicalSlots; lpn++) if (ssd.flash.ftl.frontiers.l2p[lpn] >= 0) count++;
+      for (let lpn = 0; lpn < ssd.flash.ftl.logicalSlots; lpn++) if (pageMapOf(ssd).frontiers.l2p[lpn] >= 0) count++;
       return count;
     };
     ssd.precondition('fill');
@@ -80,7 +80,7 @@ describe('preconditioning', () => {
     expect(drawn.precondition('steady')).toBe('analytic');
     const waf = measureWaf(drawn, 80_000);
     // A policy given as an object is not known to the analysis, even if it is greedy.
-    const { victimPolicy } = new Ssd(new Simulator(), drive).flash.ftl;
+    const { victimPolicy } = pageMapOf(new Ssd(new Simulator(), drive));
     const Policy = victimPolicy.constructor as new () => typeof victimPolicy;
     const written = new Ssd(new Simulator(), { ...drive, ftl: { ...drive.ftl, victim: new Policy() } });
     expect(written.precondition('fill')).toBe('written');

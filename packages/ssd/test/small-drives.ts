@@ -1,5 +1,6 @@
+import { PageMapFtl } from '@flashstack/ftl';
 import { defaultCommandTiming, defaultFeatures, type NandConfig } from '@flashstack/nand-device';
-import { type BufferConfig, defaultScheduler, freeFirmware, type SsdConfig } from '../src/index.js';
+import { type BufferConfig, defaultScheduler, freeFirmware, type Ssd, type SsdConfig } from '../src/index.js';
 
 /** A flash part small enough for thousands of runs: 4 dies of 2 planes, blocks of 16 pages. */
 export const smallNand: NandConfig = {
@@ -122,3 +123,10 @@ export const drives: readonly SsdConfig[] = [
   instantHostDrive,
   protectedDrive,
 ];
+
+/** The FTL of a drive with page mapping. */
+export function pageMapOf(ssd: Ssd): PageMapFtl {
+  const { ftl } = ssd.flash;
+  if (!(ftl instanceof PageMapFtl)) throw new Error('the drive does not map pages');
+  return ftl;
+}

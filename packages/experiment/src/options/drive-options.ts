@@ -1,4 +1,10 @@
-import { allocationOrders, type StreamPolicy, type VictimPolicy, type WearLevelling } from '@flashstack/ftl';
+import {
+  allocationOrders,
+  type MappingScheme,
+  type StreamPolicy,
+  type VictimPolicy,
+  type WearLevelling,
+} from '@flashstack/ftl';
 import type { StrategyKind } from '@flashstack/sim';
 import type {
   BufferConfig,
@@ -84,12 +90,14 @@ const wearLevelling: Section<Record<KeysOfUnion<WearLevelling>, unknown>> = {
 
 /** Kinds of strategies of the FTL, those of the user's own included. */
 export interface FtlKinds {
+  readonly mappings: readonly StrategyKind<MappingScheme>[];
   readonly victims: readonly StrategyKind<VictimPolicy>[];
   readonly streams: readonly StrategyKind<StreamPolicy>[];
 }
 
 const blocks = { of: 'blocks', default: 'the least that works' };
-const ftl = ({ victims, streams }: FtlKinds): Section<Omit<Required<SsdFtlOptions>, 'wearLevelling'>> => ({
+const ftl = ({ mappings, victims, streams }: FtlKinds): Section<Omit<Required<SsdFtlOptions>, 'wearLevelling'>> => ({
+  mapping: strategyOf(mappings, 'How logical slots are mapped to flash.', 'page'),
   domain: choice(
     ['unit', 'die', 'superblock'],
     'What an allocation block spans, and where victims are looked for.',

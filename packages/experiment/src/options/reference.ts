@@ -45,6 +45,7 @@ export function optionGroups(extensions: Extensions = noExtensions): readonly Op
     ...sections(driveOptions(extensions)),
   ];
   for (const [what, kinds] of [
+    ['ftl.mapping', extensions.mappings],
     ['ftl.victim', extensions.victims],
     ['ftl.streams', extensions.streams],
   ] as const) {

@@ -1,0 +1,48 @@
+import type { NandArray, NandScheduler } from '@flashstack/nand-device';
+import { InputError, nearestName, type RandomSource, type StrategyKind } from '@flashstack/sim';
+import type { DriveFtl, FtlClient } from './contract.js';
+import type { FtlOptions } from './options.js';
+
+/** What an FTL is built on. */
+export interface FtlParts {
+  readonly array: NandArray;
+  readonly scheduler: NandScheduler;
+  readonly client: FtlClient;
+  /** Root of the random streams of the FTL, such as `ftl.victim` and `ftl.wearLevelling`. */
+  readonly random: RandomSource;
+  readonly options: FtlOptions;
+}
+
+/** A mapping scheme: makes the FTL of a drive. */
+export interface MappingScheme {
+  /**
+   * An FTL on an empty array, or on one whose `recover` is called right after.
+   * @throws InputError for options that are wrong, not used by the scheme, or leave too little space.
+   */
+  attach(parts: FtlParts): DriveFtl;
+}
+
+/** A mapping scheme as it is named in `ftl.mapping`. */
+export interface MappingKind extends StrategyKind<MappingScheme> {
+  /** Options of the FTL that the scheme uses besides `mapping` and `logicalSlots`; others are refused. Default: all. */
+  readonly uses?: readonly (keyof FtlOptions)[];
+}
+
+/**
+ * Refuses options that the scheme `kind` does not use.
+ * @throws InputError `ERR_FTL_OPTION`.
+ */
+export function checkUsed(kind: Pick<MappingKind, 'name' | 'uses'>, options: FtlOptions): void {
+  const { uses } = kind;
+  if (uses === undefined) return;
+  for (const key of Object.keys(options) as (keyof FtlOptions)[]) {
+    if (key === 'logicalSlots' || key === 'mapping' || options[key] === undefined || uses.includes(key)) continue;
+    const nearest = nearestName(key, uses);
+    throw new InputError(
+      'ERR_FTL_OPTION',
+      `ftl.${key}: has no meaning with ftl.mapping ${kind.name}, which uses ${uses.length === 0 ? 'no other option' : uses.join(', ')}` +
+        `${nearest === null ? '' : `; did you mean ${nearest}?`} Leave it out`,
+      `ftl.${key}`,
+    );
+  }
+}
