@@ -4,6 +4,7 @@ import { listDevices, showDevice } from './devices-command.js';
 import { ExitCode } from './exit-code.js';
 import type { ExperimentFlags } from './experiment-command.js';
 import { InterruptedError } from './interrupt.js';
+import { type MappingSizeFlags, runMappingSize } from './mapping-size-command.js';
 import { addFlags, specFlags, traceFlags } from './option-flags.js';
 import { describeError, exitCodeOf } from './report-error.js';
 import { type ReportFlags, runCompare, runExport, runReport } from './results-command.js';
@@ -88,6 +89,7 @@ function program(host: Host, settings: CliSettings, outcome: { code: number }): 
   addResults(root, session, ends);
   addTrace(root, session, ends);
   addDevices(root, session);
+  addMappingSize(root, session);
   addSchema(root, session);
   addDemo(root, settings, session, ends);
   return root;
@@ -193,6 +195,18 @@ function addDevices(root: Command, session: NewSession): void {
       const flags = command.optsWithGlobals<SessionFlags & { json?: boolean }>();
       showDevice(name, flags.json === true, session(flags));
     });
+}
+
+function addMappingSize(root: Command, session: NewSession): void {
+  common(root.command('mapping-size').description('what the mapping tables of every scheme take in controller RAM'))
+    .option('--capacity <size>', 'capacity, such as 1TiB; repeatable', collect)
+    .option('--slot <size>', 'mapping unit of page-granular tables; default 4KiB')
+    .option('--block <size>', 'erase block; default 512KiB')
+    .option('--superblock <size>', 'superblock of disaggregate mapping; default 256MiB')
+    .option('--log-blocks <n>', 'log blocks of hybrid schemes; default 3 % of the blocks')
+    .option('--cached-entries <n>', 'entries that DFTL keeps in RAM; default 1 % of them')
+    .option('--json', 'print JSON')
+    .action((flags: MappingSizeFlags & SessionFlags) => runMappingSize(flags, session(flags)));
 }
 
 function addSchema(root: Command, session: NewSession): void {

@@ -30,6 +30,7 @@ const looks: readonly Look[] = [
 const commands: readonly (readonly [name: string, args: readonly string[]])[] = [
   ['report', ['report', fixture('greedy.json')]],
   ['compare', ['compare', fixture('greedy.json'), fixture('fifo.json')]],
+  ['mapping-size', ['mapping-size']],
 ];
 
 for (const [name, args] of commands) {

@@ -86,7 +86,7 @@ export function mappingTables(scheme: TableScheme, space: MappedSpace): readonly
       ];
     case 'disaggregate': {
       const superblock = size('superblockBytes', space.superblockBytes, 256 * MIB, 2 * MIB);
-      const metadata = space.metadataBytes ?? f2fsMetadataBytes(capacity, superblock);
+      const metadata = space.metadataBytes ?? metadataOf(capacity, superblock);
       return [
         part('page map of the metadata area', Math.ceil(size('metadataBytes', metadata, 0, 0) / slotBytes)),
         part('superblock map', Math.ceil(capacity / superblock)),
@@ -95,6 +95,19 @@ export function mappingTables(scheme: TableScheme, space: MappedSpace): readonly
     default:
       throw unknownName('mapping table', String(scheme), tableSchemes);
   }
+}
+
+function metadataOf(capacity: number, superblock: number): number {
+  const why = (expected: string): InputError =>
+    new InputError(
+      'ERR_FTL_TABLE_SIZE',
+      `superblockBytes: found ${superblock}, expected ${expected}`,
+      'superblockBytes',
+    );
+  if (superblock % (2 * MIB) !== 0) throw why('a multiple of 2 MiB, the segment of F2FS; or say metadataBytes');
+  const bytes = capacity < 2 * superblock ? capacity : f2fsMetadataBytes(capacity, superblock);
+  if (bytes >= capacity) throw why(`less: a space of ${capacity} bytes has no room for metadata and data`);
+  return bytes;
 }
 
 /** Bytes of all tables of a scheme, see `mappingTables`. */
