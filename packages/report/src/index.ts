@@ -1,5 +1,12 @@
 export { type FigureFile, figureFiles } from './figure-files.js';
 export { renderReport } from './render.js';
+export type {
+  Basis,
+  Claim,
+  Reproduction,
+  ReproductionFigure,
+  Verdict,
+} from './reproduction/types.js';
 export type { ReportOptions } from './run-report.js';
 export { type Interval, type RecorderOptions, TimelineRecorder } from './timeline/recorder.js';
 export { traceEvents } from './timeline/trace-events.js';
