@@ -1,9 +1,8 @@
 import { checkNandConfig } from '@flashstack/nand-device';
-import { InputError, nearestName } from '@flashstack/sim';
+import { InputError } from '@flashstack/sim';
 import type { BufferConfig, SsdConfig } from './config.js';
+import { Findings, type Range, show } from './findings.js';
 import { openSlots, programSlots } from './program-unit.js';
-
-type Range = readonly [min: number, max: number, kind?: 'real'];
 
 const MAX_NS = 0x3fff_ffff;
 
@@ -39,67 +38,6 @@ const bufferRanges: Record<string, Range> = {
 
 const queueRanges: Record<string, Range> = { depth: [1, 2 ** 24], queues: [1, 65_536] };
 
-/** Collects what is wrong, so that a user sees all of it at once. */
-class Findings {
-  readonly lines: string[] = [];
-  firstKey = '';
-
-  add(key: string, message: string): void {
-    if (this.lines.length === 0) this.firstKey = key;
-    this.lines.push(`${key}: ${message}`);
-  }
-
-  keys(path: string, value: unknown, known: readonly string[]): value is Record<string, unknown> {
-    if (typeof value !== 'object' || value === null) {
-      this.add(path, `expected an object, found ${show(value)}`);
-      return false;
-    }
-    const prefix = path === '' ? '' : `${path}.`;
-    for (const key of known) if (!(key in value)) this.add(`${prefix}${key}`, 'is missing');
-    for (const key of Object.keys(value)) {
-      if (known.includes(key)) continue;
-      const nearest = nearestName(key, known);
-      this.add(
-        `${prefix}${key}`,
-        nearest === null ? `unknown key; known are ${known.join(', ')}` : `unknown key; did you mean ${nearest}?`,
-      );
-    }
-    return true;
-  }
-
-  section(path: string, value: unknown, ranges: Record<string, Range>, others: readonly string[]): boolean {
-    if (!this.keys(path, value, [...Object.keys(ranges), ...others])) return false;
-    for (const [key, range] of Object.entries(ranges))
-      if (key in value) this.number(`${path}.${key}`, value[key], range);
-    return true;
-  }
-
-  number(key: string, value: unknown, [min, max, kind]: Range): void {
-    const fits =
-      typeof value === 'number' && value >= min && value <= max && (kind === 'real' || Number.isInteger(value));
-    if (fits) return;
-    this.add(
-      key,
-      `expected ${kind === 'real' ? 'a number' : 'an integer'} from ${min} to ${max}, found ${show(value)}`,
-    );
-  }
-
-  oneOf(key: string, value: unknown, allowed: readonly string[]): void {
-    if (allowed.includes(value as string)) return;
-    const nearest = typeof value === 'string' ? nearestName(value, allowed) : null;
-    const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
-    this.add(key, `expected one of ${allowed.join(', ')}, found ${show(value)}${hint}`);
-  }
-
-  flag(key: string, value: unknown): void {
-    if (typeof value !== 'boolean') this.add(key, `expected true or false, found ${show(value)}`);
-  }
-}
-
-function show(value: unknown): string {
-  return value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value));
-}
-
 /**
  * Checks a configuration as it may come from a file. The options of the FTL are checked when it is made.
  * @throws InputError `ERR_SSD_CONFIG`, whose message lists every key that is wrong, what was found and what is expected;
@@ -111,9 +49,7 @@ export function checkSsdConfig(config: SsdConfig): void {
     if (config.link !== null && findings.section('link', config.link, linkRanges, ['duplex'])) {
       findings.oneOf('link.duplex', config.link.duplex, ['full', 'half']);
     }
-    if (findings.section('firmware', config.firmware, firmwareRanges, ['binding'])) {
-      findings.oneOf('firmware.binding', config.firmware.binding, ['lpn', 'leastLoaded']);
-    }
+    checkFirmware(findings, config);
     if (config.buffer !== null) checkBuffer(findings, config);
     findings.section('queue', config.queue, queueRanges, []);
     if (findings.section('scheduler', config.scheduler, {}, ['kind', 'policy', 'bus'])) {
@@ -132,6 +68,26 @@ export function checkSsdConfig(config: SsdConfig): void {
   }
   if (findings.lines.length === 0) return;
   throw new InputError('ERR_SSD_CONFIG', `impossible drive: ${findings.lines.join('; ')}`, findings.firstKey);
+}
+
+function checkFirmware(findings: Findings, { firmware, nand }: SsdConfig): void {
+  const optional = { hostNs: firmwareRanges.readNs, gcPageNs: firmwareRanges.readNs };
+  if (!findings.section('firmware', firmware, firmwareRanges, ['binding'], optional, ['hostCore', 'gcCore'])) return;
+  findings.oneOf('firmware.binding', firmware.binding, ['lpn', 'leastLoaded', 'channel']);
+  findings.optionalFlag('firmware.hostCore', firmware.hostCore);
+  findings.optionalFlag('firmware.gcCore', firmware.gcCore);
+  const { hostCore = false, hostNs = 0, gcCore = false, gcPageNs = 0, cores, binding } = firmware;
+  if (hostNs > 0 && !hostCore) {
+    findings.add('firmware.hostNs', 'needs hostCore: true; without that core it is part of readNs, writeNs and so on');
+  }
+  if (gcCore && gcPageNs === 0) findings.add('firmware.gcCore', 'has nothing to do: set gcPageNs, its time per page');
+  const channels = nand?.geometry?.channels;
+  if (binding === 'channel' && cores > channels) {
+    findings.add(
+      'firmware.cores',
+      `expected at most one core per channel (${channels}) with binding channel, found ${cores}`,
+    );
+  }
 }
 
 function checkBuffer(findings: Findings, config: SsdConfig): void {

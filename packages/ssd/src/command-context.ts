@@ -1,8 +1,9 @@
-import type { Ftl } from '@flashstack/ftl';
+import type { Ftl, FtlStats } from '@flashstack/ftl';
 import type { NandScheduler, Token } from '@flashstack/nand-device';
 import type { EventTarget, Simulator } from '@flashstack/sim';
 import type { SsdConfig } from './config.js';
 import type { RequestContents } from './contents.js';
+import { GcFirmware } from './gc-firmware.js';
 import { HostTimelines } from './host-timelines.js';
 import { chargeNand, PHASES, Phase } from './phases.js';
 import { JobTable, type RequestTable } from './request-table.js';
@@ -10,7 +11,19 @@ import type { SsdCounters } from './stats.js';
 import { WriteBuffer } from './write-buffer.js';
 
 /** What the next event of a request does. */
-export const Stage = { read: 0, preflush: 1, write: 2, flush: 3, discard: 4, persist: 5, reply: 6 } as const;
+export const Stage = {
+  read: 0,
+  preflush: 1,
+  write: 2,
+  flush: 3,
+  discard: 4,
+  persist: 5,
+  reply: 6,
+  /** The host-interface core is at work on the command. */
+  command: 7,
+  /** A write waits for the collection core. */
+  collection: 8,
+} as const;
 
 /** What a job of the FTL is. */
 export const Job = { read: 0, write: 1, trim: 2, flush: 3, entry: 4, fill: 5, pad: 6 } as const;
@@ -19,7 +32,7 @@ export const Job = { read: 0, write: 1, trim: 2, flush: 3, entry: 4, fill: 5, pa
 export interface TimedFtl extends Ftl {
   /** During `ftlDone`: how long the slots of the job waited for a free block, ns. */
   readonly doneParkedNs: number;
-  readonly stats: { readonly programmed: number };
+  readonly stats: Pick<FtlStats, 'programmed' | 'moveReads' | 'copybacks'>;
 }
 
 /** Where finished requests go. */
@@ -52,6 +65,8 @@ export class CommandContext {
   readonly contents: RequestContents | null;
   readonly timelines: HostTimelines;
   readonly buffer: WriteBuffer;
+  /** Null: relocating pages costs no processor time. */
+  readonly gc: GcFirmware | null;
   readonly jobs: JobTable = new JobTable();
   readonly slotBytes: number;
   readonly blocksPerSlot: number;
@@ -65,6 +80,8 @@ export class CommandContext {
   active = 0;
   /** True while a request begins: it must not end inside the call of the host. */
   beginning = false;
+  /** Power is gone: nothing that was scheduled for this controller has any effect. */
+  dead = false;
   private readonly port: HostPort;
   /** Fires `step` of a request. */
   private readonly events: EventTarget;
@@ -80,13 +97,14 @@ export class CommandContext {
     this.contents = parts.contents;
     this.port = parts.port;
     this.events = events;
-    this.timelines = new HostTimelines(config.link, config.firmware);
+    this.timelines = new HostTimelines(config);
     this.slotBytes = config.nand.geometry.slotBytes;
     this.blocksPerSlot = this.slotBytes / config.blockBytes;
     this.fullMask = upTo(this.blocksPerSlot);
     this.chunkSlots = config.link === null ? 0x7fff_ffff : config.link.chunkBytes / this.slotBytes;
     this.early = config.buffer?.earlyCompletion ?? false;
     this.buffer = new WriteBuffer(config.buffer?.slots ?? Number.POSITIVE_INFINITY);
+    this.gc = (config.firmware.gcPageNs ?? 0) > 0 ? new GcFirmware(this) : null;
   }
 
   /** The blocks of slot `index` of a request that the request covers. */

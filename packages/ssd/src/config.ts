@@ -17,9 +17,14 @@ export interface LinkConfig {
 
 /** Processor time of the controller. All zero: the controller is never the bottleneck. */
 export interface FirmwareConfig {
+  /** I/O cores: they carry out commands. */
   readonly cores: number;
-  /** `lpn`: a command belongs to the core lpn mod cores, as a partitioned map does; `leastLoaded`: to the first free. */
-  readonly binding: 'lpn' | 'leastLoaded';
+  /**
+   * `lpn`: a command belongs to the core lpn mod cores, as a partitioned map does; `leastLoaded`: to the first free;
+   * `channel`: the cores share the channels out, and a command is cut into a piece for each core that has slots of it.
+   * The channel of a slot is that of static placement: floor(lpn / slots of a program unit) mod channels.
+   */
+  readonly binding: 'lpn' | 'leastLoaded' | 'channel';
   /** Latency of a read that keeps no core busy (address look-up, set-up of flash and host transfers), ns. */
   readonly readPipelineNs: number;
   /** Per command, ns. */
@@ -31,6 +36,14 @@ export interface FirmwareConfig {
   /** Per slot beyond the first, ns. */
   readonly readSlotNs: number;
   readonly writeSlotNs: number;
+  /** A core in front of the I/O cores that every command passes. Default false. */
+  readonly hostCore?: boolean;
+  /** Its time per command, ns. Default 0. */
+  readonly hostNs?: number;
+  /** A core of its own for the relocation of pages. Default false: the I/O cores do it. */
+  readonly gcCore?: boolean;
+  /** Processor time of each relocated page, ns. Default 0. */
+  readonly gcPageNs?: number;
 }
 
 /** Write buffer in controller RAM. */

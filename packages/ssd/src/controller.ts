@@ -26,12 +26,11 @@ export class Controller implements FtlClient, EventTarget {
   private readonly padded: boolean;
   private padArmed = false;
   private idleArmed = false;
-  private dead = false;
 
   constructor(parts: ControllerParts) {
     this.context = new CommandContext(parts, this);
     this.reads = new ReadCommands(this.context);
-    this.writes = new WriteCommands(this.context, () => this.armPad());
+    this.writes = new WriteCommands(this.context, () => this.written());
     this.padded = programSlots(parts.config) > 1 && !this.context.early;
   }
 
@@ -46,46 +45,31 @@ export class Controller implements FtlClient, EventTarget {
 
   /** Power is gone: nothing that was scheduled for this controller has any effect from now on. */
   cut(): void {
-    this.dead = true;
+    this.context.dead = true;
   }
 
   /** Begins a request that has a command slot. It never ends inside this call. */
   begin(h: number): void {
     const { context } = this;
-    const { table, config } = context;
+    const { table } = context;
+    const { hostNs = 0 } = context.config.firmware;
     context.active++;
     context.beginning = true;
     table.markNs[h] = table.issuedNs[h];
     context.chargeWait(h, Phase.queue);
-    switch (table.op[h]) {
-      case BlockOp.read: {
-        const { readNs, readSlotNs, readPipelineNs } = config.firmware;
-        table.stage[h] = Stage.read;
-        this.compute(h, readNs + readSlotNs * (Math.min(context.chunkSlots, table.slots[h]) - 1), readPipelineNs);
-        break;
-      }
-      case BlockOp.write:
-        if ((table.flags[h] & BlockFlag.preflush) !== 0) {
-          table.stage[h] = Stage.preflush;
-          this.writes.flush(h);
-        } else {
-          this.writes.receive(h);
-        }
-        break;
-      case BlockOp.flush:
-        table.stage[h] = Stage.flush;
-        this.compute(h, config.firmware.flushNs, 0);
-        break;
-      default:
-        table.stage[h] = Stage.discard;
-        this.compute(h, config.firmware.discardNs, 0);
+    if (hostNs === 0) {
+      this.start(h);
+    } else {
+      const { now } = context.simulator;
+      table.stage[h] = Stage.command;
+      this.spend(h, context.timelines.hostCore(now, hostNs) - now);
     }
     context.beginning = false;
   }
 
   /** Simulator only. */
   fire(arg: number): void {
-    if (this.dead) return;
+    if (this.context.dead) return;
     if (arg >= 0) this.step(arg);
     else if (arg === PAD_EVENT) this.pad();
     else this.offerIdle();
@@ -120,6 +104,7 @@ export class Controller implements FtlClient, EventTarget {
         this.writes.drain.fillDone(ref, status);
         break;
     }
+    this.context.gc?.poll();
     if (this.context.active === 0) this.armIdle();
   }
 
@@ -170,9 +155,43 @@ export class Controller implements FtlClient, EventTarget {
       case Stage.discard:
         this.writes.discard(h);
         break;
+      case Stage.command:
+        this.start(h);
+        break;
+      case Stage.collection:
+        this.writes.receive(h);
+        break;
       default:
         context.finish(h);
         if (context.active === 0) this.armIdle();
+    }
+  }
+
+  /** The I/O cores take a command. */
+  private start(h: number): void {
+    const { table, timelines, config, chunkSlots } = this.context;
+    const { readNs, readSlotNs, readPipelineNs, flushNs, discardNs } = config.firmware;
+    switch (table.op[h]) {
+      case BlockOp.read:
+        table.stage[h] = Stage.read;
+        if (timelines.parted) this.reads.pieces.begin(h);
+        else this.compute(h, readNs + readSlotNs * (Math.min(chunkSlots, table.slots[h]) - 1), readPipelineNs);
+        break;
+      case BlockOp.write:
+        if ((table.flags[h] & BlockFlag.preflush) !== 0) {
+          table.stage[h] = Stage.preflush;
+          this.writes.flush(h);
+        } else {
+          this.writes.receive(h);
+        }
+        break;
+      case BlockOp.flush:
+        table.stage[h] = Stage.flush;
+        this.compute(h, flushNs, 0);
+        break;
+      default:
+        table.stage[h] = Stage.discard;
+        this.compute(h, discardNs, 0);
     }
   }
 
@@ -180,14 +199,31 @@ export class Controller implements FtlClient, EventTarget {
   private compute(h: number, costNs: number, latencyNs: number): void {
     const { table, timelines, simulator } = this.context;
     const now = simulator.now;
-    const delay = latencyNs + (costNs === 0 ? 0 : timelines.core(table.lpn[h], now, costNs) - now);
-    if (delay === 0) {
+    let end = now;
+    if (costNs > 0) {
+      if (!timelines.parted) end = timelines.core(table.lpn[h], now, costNs);
+      else if (table.op[h] === BlockOp.flush) end = timelines.everyCore(now, costNs);
+      else end = timelines.pieces(table.lpn[h], table.slots[h], now, costNs, 0, 0);
+    }
+    this.spend(h, end - now + latencyNs);
+  }
+
+  /** Firmware takes `delayNs`; then the request's stage goes on. */
+  private spend(h: number, delayNs: number): void {
+    const { table, simulator } = this.context;
+    if (delayNs === 0) {
       this.step(h);
       return;
     }
-    table.phasesNs[h * PHASES + Phase.firmware] += delay;
-    table.markNs[h] = now + delay;
-    this.context.stepIn(h, delay);
+    table.phasesNs[h * PHASES + Phase.firmware] += delayNs;
+    table.markNs[h] = simulator.now + delayNs;
+    this.context.stepIn(h, delayNs);
+  }
+
+  /** A slot has been handed to the FTL. */
+  private written(): void {
+    this.context.gc?.poll();
+    this.armPad();
   }
 
   private armPad(): void {
@@ -210,11 +246,12 @@ export class Controller implements FtlClient, EventTarget {
   }
 
   private offerIdle(): void {
-    const { active, ftl, simulator, config } = this.context;
+    const { active, ftl, simulator, config, gc } = this.context;
     this.idleArmed = false;
     if (active > 0) return;
     const before = ftl.stats.programmed;
     ftl.idle(simulator.now + config.idleNs);
+    gc?.poll();
     // As long as there is something to do, the next stretch of silence is offered too.
     if (ftl.stats.programmed > before) this.armIdle();
   }

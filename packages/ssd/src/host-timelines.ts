@@ -1,46 +1,106 @@
-import type { FirmwareConfig, LinkConfig } from './config.js';
+import type { LinkConfig, SsdConfig } from './config.js';
+import { programSlots } from './program-unit.js';
+
+/** Timelines before those of the I/O cores: link to host, link to device, host-interface core, collection core. */
+export const Line = { toHost: 0, toDevice: 1, hostCore: 2, gcCore: 3, firstCore: 4 } as const;
 
 /**
  * Next-free times of the controller cores and the host link. A booking takes the first time from `earliestNs` on;
  * bookings are in order of call.
  */
 export class HostTimelines {
-  /** Busy time so far: [link to host, link to device, cores together], ns. */
-  readonly busyNs: Float64Array = new Float64Array(3);
+  /** Busy time so far by `Line`, then one I/O core after the other, ns. */
+  readonly busyNs: Float64Array;
+  /** The channels are divided among the cores, and requests are cut accordingly. */
+  readonly parted: boolean;
+  /** Consecutive slots that belong to one core where the channels are divided: a program unit, as static placement has it. */
+  readonly partSlots: number;
   private readonly link: LinkConfig | null;
   private readonly cores: number;
   private readonly leastLoaded: boolean;
+  private readonly channels: number;
   private readonly readNsPerByte: number;
   private readonly writeNsPerByte: number;
-  /** Next-free times: to host, to device, then one per core. With a half-duplex link both directions use the first. */
+  /** Next-free times, laid out as `busyNs`. With a half-duplex link both directions use the first. */
   private readonly freeNs: Float64Array;
   private readonly toDevice: number;
+  /** Slots of a request by core, between calls all zero. */
+  private readonly share: Int32Array;
+  private turn = 0;
 
-  constructor(link: LinkConfig | null, firmware: FirmwareConfig) {
+  constructor(config: SsdConfig) {
+    const { link, firmware } = config;
     this.link = link;
     this.cores = firmware.cores;
     this.leastLoaded = firmware.binding === 'leastLoaded';
+    this.parted = firmware.binding === 'channel';
+    this.partSlots = programSlots(config);
+    this.channels = config.nand.geometry.channels;
     this.readNsPerByte = link === null ? 0 : 1e9 / link.readBytesPerSec;
     this.writeNsPerByte = link === null ? 0 : 1e9 / link.writeBytesPerSec;
-    this.freeNs = new Float64Array(2 + firmware.cores);
-    this.toDevice = link?.duplex === 'half' ? 0 : 1;
+    this.freeNs = new Float64Array(Line.firstCore + firmware.cores);
+    this.busyNs = new Float64Array(Line.firstCore + firmware.cores);
+    this.toDevice = link?.duplex === 'half' ? Line.toHost : Line.toDevice;
+    this.share = new Int32Array(firmware.cores);
   }
 
-  /** End of `costNs` of work on a core. */
+  /** End of `costNs` of work for a command that begins at `lpn`. */
   core(lpn: number, earliestNs: number, costNs: number): number {
-    const free = this.freeNs;
-    let core = 2;
-    if (this.cores > 1) {
-      if (this.leastLoaded) {
-        for (let i = 3; i < free.length; i++) if (free[i] < free[core]) core = i;
-      } else {
-        core = 2 + (lpn % this.cores);
-      }
+    return this.book(this.coreOf(lpn), earliestNs, costNs);
+  }
+
+  /** The timeline of the core that serves `lpn`. */
+  coreOf(lpn: number): number {
+    if (this.cores === 1) return Line.firstCore;
+    if (this.leastLoaded) return this.firstFree();
+    if (this.parted) return Line.firstCore + ((Math.floor(lpn / this.partSlots) % this.channels) % this.cores);
+    return Line.firstCore + (lpn % this.cores);
+  }
+
+  /**
+   * Where the channels are divided: every core with slots of `lpn … lpn + count − 1` works on its piece.
+   * @returns the end of the last piece; each takes `commandNs`, and `slotNs` per slot beyond `free` of them.
+   */
+  pieces(lpn: number, count: number, earliestNs: number, commandNs: number, slotNs: number, free: number): number {
+    const { share } = this;
+    this.divide(lpn, count);
+    let end = earliestNs;
+    for (let core = 0; core < this.cores; core++) {
+      if (share[core] === 0) continue;
+      const costNs = commandNs + slotNs * (share[core] - free);
+      share[core] = 0;
+      if (costNs > 0) end = Math.max(end, this.book(Line.firstCore + core, earliestNs, costNs));
     }
-    const start = Math.max(free[core], earliestNs);
-    free[core] = start + costNs;
-    this.busyNs[2] += costNs;
-    return start + costNs;
+    return end;
+  }
+
+  /** `costNs` of work on every I/O core; the end of the last. */
+  everyCore(earliestNs: number, costNs: number): number {
+    let end = earliestNs;
+    for (let core = 0; core < this.cores; core++) {
+      end = Math.max(end, this.book(Line.firstCore + core, earliestNs, costNs));
+    }
+    return end;
+  }
+
+  /** End of the host-interface core's work on a command. */
+  hostCore(earliestNs: number, costNs: number): number {
+    return this.book(Line.hostCore, earliestNs, costNs);
+  }
+
+  /** Work on one relocated page: on the collection core, or on the I/O cores: the first that is free, or each in turn. */
+  gcPage(onGcCore: boolean, earliestNs: number, costNs: number): void {
+    let line: number = Line.gcCore;
+    if (!onGcCore) {
+      line = this.leastLoaded ? this.firstFree() : Line.firstCore + this.turn;
+      this.turn = this.turn + 1 === this.cores ? 0 : this.turn + 1;
+    }
+    this.book(line, earliestNs, costNs);
+  }
+
+  /** When the collection core will have done what it has. */
+  get gcCoreFreeNs(): number {
+    return this.freeNs[Line.gcCore];
   }
 
   /** Link time of `bytes` towards the device, ns. */
@@ -51,20 +111,45 @@ export class HostTimelines {
   /** End of the command frames and `bytes` of data towards the device. */
   receive(earliestNs: number, bytes: number): number {
     if (this.link === null) return earliestNs;
-    return this.book(this.toDevice, 1, earliestNs, this.link.commandNs + Math.round(bytes * this.writeNsPerByte));
+    const costNs = this.link.commandNs + Math.round(bytes * this.writeNsPerByte);
+    return this.transfer(this.toDevice, Line.toDevice, earliestNs, costNs);
   }
 
   /** End of the transfer of `bytes` to the host; the first part of a request carries the command frames. */
   send(earliestNs: number, bytes: number, first: boolean): number {
     if (this.link === null) return earliestNs;
     const command = first ? this.link.commandNs : 0;
-    return this.book(0, 0, earliestNs, command + Math.round(bytes * this.readNsPerByte));
+    const costNs = command + Math.round(bytes * this.readNsPerByte);
+    return this.transfer(Line.toHost, Line.toHost, earliestNs, costNs);
   }
 
-  private book(resource: number, counter: number, earliestNs: number, costNs: number): number {
+  /** Books work on a core; returns its end. */
+  book(line: number, earliestNs: number, costNs: number): number {
+    return this.transfer(line, line, earliestNs, costNs);
+  }
+
+  private firstFree(): number {
     const free = this.freeNs;
-    const start = Math.max(free[resource], earliestNs);
-    free[resource] = start + costNs;
+    let line: number = Line.firstCore;
+    for (let i = Line.firstCore + 1; i < free.length; i++) if (free[i] < free[line]) line = i;
+    return line;
+  }
+
+  /** Counts the slots of each core into `share`. */
+  private divide(lpn: number, count: number): void {
+    const last = lpn + count;
+    let at = lpn;
+    while (at < last) {
+      const end = Math.min(last, at - (at % this.partSlots) + this.partSlots);
+      this.share[this.coreOf(at) - Line.firstCore] += end - at;
+      at = end;
+    }
+  }
+
+  private transfer(line: number, counter: number, earliestNs: number, costNs: number): number {
+    const free = this.freeNs;
+    const start = Math.max(free[line], earliestNs);
+    free[line] = start + costNs;
     this.busyNs[counter] += costNs;
     return start + costNs;
   }

@@ -1,3 +1,4 @@
+import { ints } from './columns.js';
 import type { RequestTable } from './request-table.js';
 
 const NONE = -1;
@@ -177,16 +178,10 @@ export class RangeLocks {
   }
 
   private grow(capacity: number): void {
-    this.older = wider(this.older, capacity * 2);
-    this.newer = wider(this.newer, capacity * 2);
-    this.order = wider(this.order, capacity);
-    this.waiters = wider(this.waiters, capacity);
-    this.next = wider(this.next, capacity);
+    this.older = ints(this.older, capacity * 2);
+    this.newer = ints(this.newer, capacity * 2);
+    this.order = ints(this.order, capacity);
+    this.waiters = ints(this.waiters, capacity);
+    this.next = ints(this.next, capacity);
   }
-}
-
-function wider(column: Int32Array, length: number): Int32Array {
-  const wide = new Int32Array(length);
-  wide.set(column);
-  return wide;
 }

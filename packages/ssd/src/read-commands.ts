@@ -3,15 +3,18 @@ import { FtlStatus } from '@flashstack/ftl';
 import type { Token } from '@flashstack/nand-device';
 import { type CommandContext, Job } from './command-context.js';
 import { PHASES, Phase } from './phases.js';
+import { type PieceOwner, ReadPieces } from './read-pieces.js';
 
 const NONE = -1;
 
 /** Carries out reads: from the write buffer where it holds the blocks, otherwise from flash, then over the link. */
-export class ReadCommands {
+export class ReadCommands implements PieceOwner {
+  readonly pieces: ReadPieces;
   private readonly context: CommandContext;
 
   constructor(context: CommandContext) {
     this.context = context;
+    this.pieces = new ReadPieces(context, this);
   }
 
   /** Looks up the next chunk of a request, and further ones as far as that costs no firmware time. */
@@ -36,6 +39,10 @@ export class ReadCommands {
     if (table.pending[h] === 0) this.reply(h);
   }
 
+  piecesDone(h: number): void {
+    if (this.context.table.pending[h] === 0) this.reply(h);
+  }
+
   /** The FTL has read a part of a request. */
   partDone(h: number, slots: number, status: number, token: Token): void {
     const { table } = this.context;
@@ -46,7 +53,8 @@ export class ReadCommands {
     this.reply(h);
   }
 
-  private lookUp(h: number, first: number, count: number): void {
+  /** Reads slots of a request: from the buffer what is there, the rest from flash. */
+  lookUp(h: number, first: number, count: number): void {
     const { table, buffer, counters, contents } = this.context;
     const lpn = table.lpn[h] + first;
     if (buffer.used === 0) {

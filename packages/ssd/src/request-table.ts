@@ -1,4 +1,5 @@
 import type { BlockRequest } from '@flashstack/block-device';
+import { bytes, doubles, ints } from './columns.js';
 import { PHASES } from './phases.js';
 
 const NONE = -1;
@@ -192,24 +193,6 @@ export class JobTable {
       this.freeHead = job;
     }
   }
-}
-
-function bytes(column: Uint8Array, length: number): Uint8Array {
-  const wide = new Uint8Array(length);
-  wide.set(column);
-  return wide;
-}
-
-function ints(column: Int32Array, length: number): Int32Array {
-  const wide = new Int32Array(length);
-  wide.set(column);
-  return wide;
-}
-
-function doubles(column: Float64Array, length: number): Float64Array {
-  const wide = new Float64Array(length);
-  wide.set(column);
-  return wide;
 }
 
 /** First in, first out queues of requests, linked through `table.next`. */

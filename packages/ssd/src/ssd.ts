@@ -15,6 +15,7 @@ import { RequestContents } from './contents.js';
 import { Controller } from './controller.js';
 import { FlashStack, type Preconditioned, type PreconditionState } from './flash-stack.js';
 import { registerFlashStats } from './flash-stats.js';
+import { registerHostStats } from './host-stats.js';
 import { PHASES } from './phases.js';
 import type { SsdProbe } from './probe.js';
 import { RangeLocks } from './range-locks.js';
@@ -163,12 +164,12 @@ export class Ssd implements BlockDevice, HostPort {
       () => this.simulator.now,
       () => this.stats.sinceNs,
     );
-    const busy = (at: number): number => this.controller.timelines.busyNs[at];
-    const share = (ns: number, of: number): number => (of === 0 ? 0 : ns / of);
-    const elapsed = (): number => this.simulator.now - this.stats.sinceNs;
-    registry.gauge('link.read.busyFraction', () => share(busy(0), elapsed()));
-    registry.gauge('link.write.busyFraction', () => share(busy(1), elapsed()));
-    registry.gauge('firmware.busyFraction', () => share(busy(2), elapsed() * this.config.firmware.cores));
+    registerHostStats(
+      registry,
+      this.config.firmware,
+      () => this.controller.timelines.busyNs,
+      () => this.simulator.now - this.stats.sinceNs,
+    );
   }
 
   /**

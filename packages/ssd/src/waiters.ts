@@ -1,3 +1,4 @@
+import { bytes, ints } from './columns.js';
 import type { WriteBuffer } from './write-buffer.js';
 
 const NONE = -1;
@@ -55,17 +56,11 @@ export class Waiters {
 
   private grow(capacity: number): void {
     const old = this.next.length;
-    const request = new Int32Array(capacity);
-    request.set(this.request);
-    this.request = request;
-    const untilIssue = new Uint8Array(capacity);
-    untilIssue.set(this.untilIssue);
-    this.untilIssue = untilIssue;
-    const next = new Int32Array(capacity);
-    next.set(this.next);
-    this.next = next;
+    this.request = ints(this.request, capacity);
+    this.untilIssue = bytes(this.untilIssue, capacity);
+    this.next = ints(this.next, capacity);
     for (let link = capacity - 1; link >= old; link--) {
-      next[link] = this.freeHead;
+      this.next[link] = this.freeHead;
       this.freeHead = link;
     }
   }

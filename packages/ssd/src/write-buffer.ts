@@ -1,3 +1,5 @@
+import { bytes, doubles, ints } from './columns.js';
+
 const NONE = -1;
 
 /** States of a buffer entry. */
@@ -187,23 +189,17 @@ export class WriteBuffer {
 
   private grow(capacity: number): void {
     const old = this.state.length;
-    const state = new Uint8Array(capacity);
-    state.set(this.state);
-    this.state = state;
-    const origin = new Uint8Array(capacity);
-    origin.set(this.origin);
-    this.origin = origin;
-    this.lpn = widen(this.lpn, capacity);
-    this.mask = widen(this.mask, capacity);
-    this.record = widen(this.record, capacity);
-    this.stream = widen(this.stream, capacity);
-    this.waiters = widen(this.waiters, capacity);
-    this.next = widen(this.next, capacity);
-    this.previous = widen(this.previous, capacity);
-    this.chain = widen(this.chain, capacity);
-    const age = new Float64Array(capacity);
-    age.set(this.age);
-    this.age = age;
+    this.state = bytes(this.state, capacity);
+    this.origin = bytes(this.origin, capacity);
+    this.lpn = ints(this.lpn, capacity);
+    this.mask = ints(this.mask, capacity);
+    this.record = ints(this.record, capacity);
+    this.stream = ints(this.stream, capacity);
+    this.waiters = ints(this.waiters, capacity);
+    this.next = ints(this.next, capacity);
+    this.previous = ints(this.previous, capacity);
+    this.chain = ints(this.chain, capacity);
+    this.age = doubles(this.age, capacity);
     for (let entry = capacity - 1; entry >= old; entry--) {
       this.next[entry] = this.freeHead;
       this.freeHead = entry;
@@ -225,12 +221,6 @@ export class WriteBuffer {
       this.buckets[bucket] = entry;
     }
   }
-}
-
-function widen(column: Int32Array, capacity: number): Int32Array {
-  const wide = new Int32Array(capacity);
-  wide.set(column);
-  return wide;
 }
 
 function hash(lpn: number): number {

@@ -36,12 +36,16 @@ export class WriteCommands implements DrainOwner {
 
   /** Firmware work for a write command, then its data comes over the link in chunks. */
   receive(h: number): void {
-    const { table, timelines, config, chunkSlots, simulator } = this.context;
+    const { table, timelines, config, chunkSlots, simulator, gc } = this.context;
     const { firmware } = config;
     const now = simulator.now;
+    const stall = gc === null ? 0 : gc.stallNs();
+    if (stall > 0) {
+      this.holdUp(h, stall);
+      return;
+    }
     const first = Math.min(chunkSlots, table.slots[h]);
-    const cost = firmware.writeNs + firmware.writeSlotNs * (first - 1);
-    const ready = cost === 0 ? now : timelines.core(table.lpn[h], now, cost);
+    const ready = this.firmwareEnd(h, 0, first, firmware.writeNs);
     const bytes = table.linkBytes[h];
     const end = timelines.receive(ready, bytes);
     // Start of the data on the link, so that the arrival of each chunk follows from it.
@@ -148,6 +152,26 @@ export class WriteCommands implements DrainOwner {
     }
   }
 
+  /** A write that the collection core holds up. */
+  private holdUp(h: number, stallNs: number): void {
+    const { table, simulator } = this.context;
+    table.stage[h] = Stage.collection;
+    table.phasesNs[h * PHASES + Phase.gc] += stallNs;
+    table.markNs[h] = simulator.now + stallNs;
+    this.context.stepIn(h, stallNs);
+  }
+
+  /** End of the firmware work on slots `first …` of a write; `commandNs`, if any, includes the first slot. */
+  private firmwareEnd(h: number, first: number, slots: number, commandNs: number): number {
+    const { table, timelines, config, simulator } = this.context;
+    const { writeSlotNs } = config.firmware;
+    const free = first === 0 ? 1 : 0;
+    const cost = commandNs + writeSlotNs * (slots - free);
+    if (cost === 0) return simulator.now;
+    if (!timelines.parted) return timelines.core(table.lpn[h], simulator.now, cost);
+    return timelines.pieces(table.lpn[h] + first, slots, simulator.now, commandNs, writeSlotNs, free);
+  }
+
   /** When the first `slots` slots of a write are here, as far as the link is concerned. */
   private arrivalOf(h: number, slots: number): number {
     const { table, slotBytes, config, timelines } = this.context;
@@ -156,11 +180,10 @@ export class WriteCommands implements DrainOwner {
   }
 
   private expectChunk(h: number, slots: number): void {
-    const { table, config, timelines, simulator } = this.context;
+    const { table, simulator } = this.context;
     const now = simulator.now;
     const onLink = Math.max(now, this.arrivalOf(h, table.arrived[h] + slots));
-    const cost = config.firmware.writeSlotNs * slots;
-    const ready = cost === 0 ? now : timelines.core(table.lpn[h], now, cost);
+    const ready = this.firmwareEnd(h, table.arrived[h], slots, 0);
     const arrival = Math.max(onLink, ready);
     this.context.chargeLink(h, onLink - now);
     table.phasesNs[h * PHASES + Phase.firmware] += arrival - onLink;

@@ -113,6 +113,21 @@ const instantHostDrive: SsdConfig = {
 
 export const protectedDrive: SsdConfig = { ...wideDrive, name: 'protected', powerLossProtection: true };
 
+/** Cores that share the channels out, one in front of them, and one for collection that is slow enough to hold writes up. */
+const coresDrive: SsdConfig = {
+  ...wideDrive,
+  name: 'cores',
+  firmware: {
+    ...plainDrive.firmware,
+    cores: 2,
+    binding: 'channel',
+    hostCore: true,
+    hostNs: 900,
+    gcCore: true,
+    gcPageNs: 150_000,
+  },
+};
+
 export const drives: readonly SsdConfig[] = [
   plainDrive,
   bufferedDrive,
@@ -122,6 +137,7 @@ export const drives: readonly SsdConfig[] = [
   wideUnbufferedDrive,
   instantHostDrive,
   protectedDrive,
+  coresDrive,
 ];
 
 /** The FTL of a drive with page mapping. */

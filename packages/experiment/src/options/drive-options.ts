@@ -32,8 +32,11 @@ const link: Section<LinkConfig> = {
 };
 
 const firmware: Section<FirmwareConfig> = {
-  cores: count(1, 1024, 'Processors of the controller.', { of: 'cores' }),
-  binding: choice(['lpn', 'leastLoaded'], 'A command belongs to the core lpn mod cores, or to the first free one.'),
+  cores: count(1, 1024, 'Processors of the controller that carry out commands.', { of: 'cores' }),
+  binding: choice(
+    ['lpn', 'leastLoaded', 'channel'],
+    'A command belongs to the core lpn mod cores, to the first free one, or in pieces to the cores of its channels.',
+  ),
   readPipelineNs: time('Latency of a read that keeps no core busy.'),
   readNs: time('Core time of a read command.'),
   writeNs: time('Core time of a write command.'),
@@ -41,6 +44,10 @@ const firmware: Section<FirmwareConfig> = {
   discardNs: time('Core time of a discard or write-zeroes command.'),
   readSlotNs: time('Core time of every slot of a read beyond the first.'),
   writeSlotNs: time('Core time of every slot of a write beyond the first.'),
+  hostCore: flag('A core in front of the others that every command passes.', false),
+  hostNs: time('Its time per command.', { default: '0' }),
+  gcCore: flag('A core of its own for the relocation of pages.', false),
+  gcPageNs: time('Core time of each relocated page.', { default: '0' }),
 };
 
 const buffer: Section<BufferConfig> = {
