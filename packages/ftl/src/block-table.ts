@@ -74,9 +74,11 @@ export class BlockTable {
   private readonly head: Int32Array;
   private readonly tail: Int32Array;
   private readonly sorted: boolean;
+  private readonly wholeOnly: boolean;
 
   /** `diesInOrder`: dies of the device in the order in which a superblock stripes over them. */
-  constructor(array: NandArray, kind: DomainKind, diesInOrder: Int32Array, freeSorted: boolean) {
+  /** `wholeOnly`: a block with a bad member is not used at all. */
+  constructor(array: NandArray, kind: DomainKind, diesInOrder: Int32Array, freeSorted: boolean, wholeOnly = false) {
     const g = array.geometry;
     this.members = kind === 'unit' ? 1 : kind === 'die' ? g.planes : g.units;
     this.blocksPerDomain = g.blocksPerPlane;
@@ -102,6 +104,7 @@ export class BlockTable {
     this.head = new Int32Array(this.domains).fill(-1);
     this.tail = new Int32Array(this.domains).fill(-1);
     this.sorted = freeSorted;
+    this.wholeOnly = wholeOnly;
     for (let block = 0; block < this.blocks; block++) {
       const domain = this.domainOf(block);
       const index = block - domain * this.blocksPerDomain;
@@ -137,7 +140,7 @@ export class BlockTable {
     return this.domains === 1 ? 0 : Math.floor(block / this.blocksPerDomain);
   }
 
-  /** Moves bad members behind the good ones and narrows the block. A block without good members becomes bad. */
+  /** Moves bad members behind the good ones and narrows the block. One that has none left, or is not to be narrowed, is bad. */
   dropBadMembers(block: number, bad: Uint8Array): void {
     const from = block * this.members;
     let good = 0;
@@ -149,9 +152,10 @@ export class BlockTable {
       this.memberBlock[from + good] = physical;
       good++;
     }
-    this.width[block] = good;
-    this.capacity[block] = good * this.slotsPerMember;
-    if (good === 0) this.state[block] = BlockState.bad;
+    const usable = this.wholeOnly && good < this.members ? 0 : good;
+    this.width[block] = usable;
+    this.capacity[block] = usable * this.slotsPerMember;
+    if (usable === 0) this.state[block] = BlockState.bad;
   }
 
   /** Puts an erased block into the free pool of its domain. */

@@ -1,7 +1,7 @@
 import type { NandArray, NandScheduler, Token } from '@flashstack/nand-device';
 import type { BlockTable } from './block-table.js';
+import type { RecoveryReport } from './oob-scan.js';
 import type { FtlProbe } from './probe.js';
-import type { RecoveryReport } from './recovery.js';
 import type { FtlStats } from './stats.js';
 
 /** Outcome of a job, given to `FtlClient.ftlDone`. Of several outcomes the largest is reported. */

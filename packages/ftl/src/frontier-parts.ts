@@ -16,6 +16,8 @@ export interface FrontierOwner extends ContentOwner {
   eraseReady(block: number): void;
   /** A program failed: the block takes no more programs and must be emptied. */
   blockFailed(block: number, physicalBlock: number): void;
+  /** An open frontier for what a failed program of frontier `f` has left, or −1 if there is none; `block` is given up. */
+  rescueFrontier(f: number, block: number): number;
   /** No free block is left to write `lpn` again after a failed program; it is unmapped. `job` waits for it (−1: none). */
   slotStranded(lpn: number, job: number): void;
   /** What superseded a version of `lpn` in `block` failed, but had been superseded, or trimmed, itself. */

@@ -51,14 +51,14 @@ export class Frontiers {
   probe: FtlProbe | null = null;
 
   private readonly parts: FrontierParts;
-  private readonly table: BlockTable;
+  protected readonly table: BlockTable;
   readonly array: NandArray;
   private readonly policy: VictimPolicy;
-  private readonly stats: FtlStats;
+  protected readonly stats: FtlStats;
   private readonly valid: Int32Array;
   private readonly state: Uint8Array;
-  private readonly lpnOf: Uint32Array;
-  private readonly originOf: Uint8Array;
+  protected readonly lpnOf: Uint32Array;
+  protected readonly originOf: Uint8Array;
   private readonly faulty: boolean;
   private readonly slotsPerPage: number;
   private readonly pagesPerBlock: number;
@@ -69,9 +69,9 @@ export class Frontiers {
   readonly fullUnit: number;
   /** Slots that settling a frontier may cost at most. */
   readonly mostPadding: number;
-  private readonly base: Int32Array;
-  private readonly row: Int32Array;
-  private readonly unitStart: Int32Array;
+  protected readonly base: Int32Array;
+  protected readonly row: Int32Array;
+  protected readonly unitStart: Int32Array;
   private readonly unitPlanes: Int32Array;
   private readonly after: Int32Array;
   private readonly units: PendingUnits;
@@ -132,7 +132,7 @@ export class Frontiers {
     return this.table.members === 1 ? physical : this.table.blockOfPhysical[physical];
   }
 
-  private physicalOf(psn: number): number {
+  protected physicalOf(psn: number): number {
     return this.blockShift >= 0 ? psn >> this.blockShift : Math.floor(psn / this.table.slotsPerMember);
   }
 
@@ -265,7 +265,7 @@ export class Frontiers {
     if (--this.heldBy[block] === 0 && this.state[block] === BlockState.erasing) this.parts.owner.eraseReady(block);
   }
 
-  private programSlot(f: number, psn: number, from: number, job: number, after: Token, older: number): void {
+  protected programSlot(f: number, psn: number, from: number, job: number, after: Token, older: number): void {
     this.finishSlot(f, psn, job, this.scheduler.program(psn, programClass(from), after), older);
   }
 
@@ -283,7 +283,7 @@ export class Frontiers {
     if (++this.fill[f] === this.table.slotsPerMember) this.closeBlock(f, this.block[f]);
   }
 
-  private collect(f: number, psn: number, from: number, job: number, after: Token, older: number): void {
+  protected collect(f: number, psn: number, from: number, job: number, after: Token, older: number): void {
     if (older >= 0) this.heldBy[this.blockOf(older)]++;
     this.units.add(f, this.fill[f], psn, job, older, programClass(from));
     if (after !== 0) this.after[f] = this.after[f] === 0 ? after : this.scheduler.join(this.after[f], after);
@@ -369,7 +369,7 @@ export class Frontiers {
   }
 
   /** The members from `unitStart` on that share a die form the next unit. */
-  private beginUnit(f: number, block: number): void {
+  protected beginUnit(f: number, block: number): void {
     const { table } = this;
     const from = block * table.members + this.unitStart[f];
     let planes = 1;
@@ -382,7 +382,7 @@ export class Frontiers {
     this.unitSlots[f] = planes * this.programPages * this.slotsPerPage;
   }
 
-  private nextPsn(f: number): number {
+  protected nextPsn(f: number): number {
     const fill = this.fill[f];
     const { slotsPerPage, table } = this;
     const slot = fill % slotsPerPage;

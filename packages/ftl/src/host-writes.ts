@@ -1,4 +1,3 @@
-import type { NandClient } from '@flashstack/nand-device';
 import type { Allocator } from './allocator.js';
 import type { BlockTable } from './block-table.js';
 import type { Collector } from './collector.js';
@@ -8,20 +7,16 @@ import { FtlError } from './errors.js';
 import type { Frontiers } from './frontier.js';
 import type { FrontierLayout } from './frontier-layout.js';
 import { Done } from './frontier-parts.js';
-import type { Jobs } from './jobs.js';
-import { ParkedKind, ParkedQueue } from './parked.js';
-import type { FtlProbe } from './probe.js';
+import { HostQueue, type HostQueueTarget } from './host-queue.js';
 import { settle, settleAll } from './settle.js';
-import { FROM_HOST, FROM_NOTHING, UNMAPPED } from './slot-contents.js';
-import type { FtlStats } from './stats.js';
+import { FROM_NOTHING, UNMAPPED } from './slot-contents.js';
 import type { StreamPolicy } from './streams.js';
 import type { TrimMap } from './trim-map.js';
 import type { Upkeep } from './upkeep.js';
 
-/** The FTL whose host writes these are. It receives the completions. */
-export interface HostWritesTarget extends NandClient {
+/** The FTL whose host writes these are. */
+export interface HostWritesTarget extends HostQueueTarget {
   readonly logicalSlots: number;
-  readonly stats: FtlStats;
   readonly table: BlockTable;
   readonly frontiers: Frontiers;
   readonly collector: Collector;
@@ -30,49 +25,18 @@ export interface HostWritesTarget extends NandClient {
   readonly allocator: Allocator;
   readonly upkeep: Upkeep;
   readonly layout: FrontierLayout;
-  readonly jobs: Jobs;
-  readonly probe: FtlProbe | null;
 }
 
-/**
- * What the host changes: writes, trims and flushes, in the order of their arrival. One that finds no free block is
- * parked, and everything behind it, until an erase is done.
- */
-export class HostWrites {
+/** Host operations on a page map: a slot may go to any frontier of the host that has room. */
+export class HostWrites extends HostQueue {
   private readonly ftl: HostWritesTarget;
-  private readonly parked: ParkedQueue = new ParkedQueue();
   /** Null if there is but one stream. */
   private readonly streams: StreamPolicy | null;
 
   constructor(ftl: HostWritesTarget, streams: StreamPolicy | null) {
+    super(ftl);
     this.ftl = ftl;
     this.streams = streams;
-  }
-
-  /** Nothing waits any more: power loss. */
-  clear(): void {
-    this.parked.clear();
-  }
-
-  write(lpn: number, count: number, origin: number, stream: number, job: number): void {
-    this.ftl.jobs.begin(job, count);
-    if (this.parked.length > 0) {
-      this.park(ParkedKind.write, lpn, count, origin, stream, job);
-      return;
-    }
-    const done = this.writeSlots(lpn, count, origin, stream, job);
-    if (done < count) this.park(ParkedKind.write, lpn + done, count - done, origin, stream, job);
-  }
-
-  trim(lpn: number, count: number, job: number): void {
-    this.ftl.jobs.begin(job, 1);
-    if (this.parked.length > 0) this.park(ParkedKind.trim, lpn, count, 0, 0, job);
-    else this.trimSlots(lpn, count, job);
-  }
-
-  flush(job: number): void {
-    this.ftl.jobs.begin(job, 1);
-    if (this.parked.length > 0 || !this.flushNow(job)) this.park(ParkedKind.flush, 0, 0, 0, 0, job);
   }
 
   /**
@@ -83,14 +47,7 @@ export class HostWrites {
     return this.place(lpn, origin, 0, -1, FROM_NOTHING);
   }
 
-  /** Writes slots until one finds no room; returns how many were written. */
-  private writeSlots(lpn: number, count: number, origin: number, hint: number, job: number): number {
-    if (this.ftl.upkeep.readOnly) return this.refuse(job, count);
-    for (let i = 0; i < count; i++) if (!this.place(lpn + i, origin, hint, job, FROM_HOST)) return i;
-    return count;
-  }
-
-  private place(lpn: number, origin: number, hint: number, job: number, from: number): boolean {
+  protected place(lpn: number, origin: number, hint: number, job: number, from: number): boolean {
     const { frontiers, collector, table, stats, upkeep, allocator, eraser } = this.ftl;
     let stream = 0;
     if (this.streams !== null) {
@@ -109,13 +66,7 @@ export class HostWrites {
     return true;
   }
 
-  private refuse(job: number, count: number): number {
-    // Slots written before the drive became read-only may still be in flight.
-    if (this.ftl.jobs.giveUp(job, count, FtlStatus.readOnly)) this.ftl.jobs.finishLater(job);
-    return count;
-  }
-
-  private trimSlots(lpn: number, count: number, job: number): void {
+  protected trimSlots(lpn: number, count: number, job: number): void {
     const { frontiers, stats, upkeep } = this.ftl;
     for (let i = lpn; i < lpn + count; i++) {
       const psn = frontiers.l2p[i];
@@ -133,7 +84,7 @@ export class HostWrites {
   }
 
   /** Makes everything durable that was mapped before; false if the trim map finds no room yet. */
-  private flushNow(job: number): boolean {
+  protected flushNow(job: number): boolean {
     const { frontiers, trimMap, stats, allocator, collector } = this.ftl;
     if (trimMap.isDirty) {
       settleAll(frontiers, frontiers.perDomain);
@@ -160,54 +111,17 @@ export class HostWrites {
     return true;
   }
 
-  private park(kind: number, lpn: number, count: number, origin: number, stream: number, job: number): void {
-    this.parked.push(kind, lpn, count, origin, stream, job);
-    this.ftl.stats.parked++;
-    this.ftl.jobs.park(job);
-    if (this.ftl.probe !== null) this.ftl.probe.parked(job);
-    if (this.parked.length === 1) this.resume();
-  }
-
-  /** Goes on with parked operations, as far as there is room. */
-  resume(): void {
-    const { parked } = this;
-    if (parked.length === 0) return;
-    while (parked.length > 0) {
-      const at = parked.head;
-      const job = parked.job[at];
-      if (parked.kind[at] === ParkedKind.write) {
-        const done = this.writeSlots(parked.lpn[at], parked.count[at], parked.origin[at], parked.stream[at], job);
-        parked.lpn[at] += done;
-        parked.count[at] -= done;
-        if (parked.count[at] > 0) {
-          this.stopIfStuck();
-          return;
-        }
-      } else if (parked.kind[at] === ParkedKind.trim) this.trimSlots(parked.lpn[at], parked.count[at], job);
-      else if (!this.flushNow(job)) {
-        this.stopIfStuck();
-        return;
-      }
-      this.ftl.jobs.resume(job);
-      parked.shift();
-    }
-    if (this.ftl.probe !== null) this.ftl.probe.resumed();
-  }
-
-  /** Parked operations wait for an erase. If there is none, the drive has worn out, or our books are wrong. */
-  private stopIfStuck(): void {
+  protected unstick(): boolean {
     const { eraser, table, upkeep, stats } = this.ftl;
-    // The drive may have become read-only under the very operation: then what is parked is refused.
-    if (upkeep.readOnly) this.resume();
-    if (upkeep.readOnly || eraser.inFlightTotal > 0) return;
+    if (eraser.inFlightTotal > 0) return true;
     for (let domain = 0; domain < table.domains; domain++) eraser.releaseWaiting(domain);
     eraser.retry();
     upkeep.serve();
-    if (eraser.inFlightTotal > 0) return;
+    if (eraser.inFlightTotal > 0) return true;
     if (stats.programFailures + stats.eraseFailures === 0) {
       throw new FtlError('ERR_FTL_STUCK', 'no block can be written, and no erase is under way that would free one');
     }
     upkeep.readOnly = true;
-    this.resume();
+    return false;
   }
 }

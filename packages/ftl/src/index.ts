@@ -29,6 +29,7 @@ export {
   tableSchemes,
 } from './mapping-size.js';
 export { f2fsMetadataBytes } from './metadata-size.js';
+export type { RecoveryReport } from './oob-scan.js';
 export type {
   FtlOptions,
   GcMode,
@@ -43,7 +44,6 @@ export {
   preconditionAnalytically,
 } from './precondition-analytic.js';
 export type { FtlProbe } from './probe.js';
-export type { RecoveryReport } from './recovery.js';
 export { SlotFlag } from './slot-contents.js';
 export { FtlStats, MoveReason, VALIDITY_BUCKETS } from './stats.js';
 export type { NamedStrategy, StrategyChoice } from './strategy-choice.js';

@@ -2,6 +2,7 @@ import type { NandClient, NandClock, NandScheduler } from '@flashstack/nand-devi
 import { type FtlClient, FtlStatus } from './contract.js';
 import { Done } from './frontier-parts.js';
 import { grown } from './grown.js';
+import type { UnitRecords } from './unit-records.js';
 
 /** What is still to be done of each job, by the client's handle. */
 export class Jobs {
@@ -55,6 +56,14 @@ export class Jobs {
     this.doneParkedNs = this.parkedNs[job];
     this.parkedNs[job] = 0;
     this.client.ftlDone(job, this.status[job], token);
+  }
+
+  /** A program unit is done: one part of each of the jobs in its record. */
+  unitDone(records: UnitRecords, record: number, token: number): void {
+    const count = records.count[record];
+    const first = record * records.width;
+    for (let i = 0; i < count; i++) this.partDone(records.jobs[first + i], token);
+    records.release(record);
   }
 
   /** `parts` of the job will never be done. @returns true if none is left but the one that must report it. */

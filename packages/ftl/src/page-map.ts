@@ -1,30 +1,24 @@
-import {
-  type NandArray,
-  NandClass,
-  type NandClient,
-  type NandScheduler,
-  NandStatus,
-  type Token,
-} from '@flashstack/nand-device';
+import { type NandArray, type NandClient, type NandScheduler, NandStatus, type Token } from '@flashstack/nand-device';
 import { diesInOrder } from './allocation.js';
 import { Allocator } from './allocator.js';
 import { BlockTable } from './block-table.js';
 import { Collector } from './collector.js';
-import { type DriveFtl, type FtlClient, FtlStatus } from './contract.js';
+import { type DriveFtl, FtlStatus } from './contract.js';
 import { BlockEraser } from './eraser.js';
 import { FtlError } from './errors.js';
 import { Frontiers } from './frontier.js';
 import { type FrontierLayout, frontierLayout } from './frontier-layout.js';
 import { Done } from './frontier-parts.js';
+import { HostReads } from './host-reads.js';
 import { HostWrites } from './host-writes.js';
 import { inspect } from './inspect.js';
 import { Jobs } from './jobs.js';
 import type { FtlParts } from './mapping.js';
 import { mappingTableBytes } from './mapping-size.js';
+import type { RecoveryReport } from './oob-scan.js';
 import { checkCapacity, type ResolvedFtlOptions, resolveFtlOptions } from './options.js';
-import { PageReads } from './page-reads.js';
 import type { FtlProbe } from './probe.js';
-import { type RecoveryReport, recoverMapping } from './recovery.js';
+import { recoverMapping } from './recovery.js';
 import { UNMAPPED } from './slot-contents.js';
 import { FtlStats } from './stats.js';
 import { type NamedStrategy, resolveStrategy, strategyName } from './strategy-choice.js';
@@ -60,10 +54,9 @@ export class PageMapFtl implements DriveFtl, NandClient {
   /** @internal */
   readonly victimPolicy: VictimPolicy;
 
-  private readonly client: FtlClient;
   /** @internal */
   readonly writes: HostWrites;
-  private readonly reads: PageReads;
+  private readonly reads: HostReads;
   private readonly wear: StaticWearLeveling | null;
   /** @internal */
   readonly allocator: Allocator;
@@ -71,7 +64,6 @@ export class PageMapFtl implements DriveFtl, NandClient {
   readonly upkeep: Upkeep;
   /** @internal */
   readonly layout: FrontierLayout;
-  private readonly keeps: boolean;
   /** @internal */
   readonly jobs: Jobs;
   /** @internal */
@@ -87,9 +79,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
     this.options = options;
     this.array = array;
     this.scheduler = scheduler;
-    this.client = client;
     this.logicalSlots = options.logicalSlots;
-    this.keeps = array.keeps !== 'nothing';
     const g = array.geometry;
     const sorted = options.freeOrder !== 'fifo' || options.gcFreeOrder !== 'fifo';
     this.table = new BlockTable(array, options.domain, diesInOrder(g, options.order), sorted);
@@ -145,7 +135,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
     this.jobs = new Jobs(client, array, scheduler, this);
     this.upkeep.attach(this.frontiers, this.collector, this.eraser, this.allocator, this.jobs);
     this.wear = staticWearLeveling(options.wearLevelling, table, random.stream('ftl.wearLevelling'));
-    this.reads = new PageReads(g.slotsPerPage);
+    this.reads = new HostReads(this, client);
     this.writes = new HostWrites(this, streams.streams === 1 ? null : streams);
   }
 
@@ -225,29 +215,12 @@ export class PageMapFtl implements DriveFtl, NandClient {
 
   read(lpn: number, count: number, job: number): void {
     this.check(lpn, count);
-    const { l2p } = this.frontiers;
-    const { reads, stats } = this;
-    stats.hostReads += count;
-    reads.clear(count);
-    let status: number = FtlStatus.ok;
-    for (let i = lpn; i < lpn + count; i++) {
-      let psn = l2p[i];
-      if (this.upkeep.lost.size > 0 && this.upkeep.lost.has(i)) {
-        status = FtlStatus.unreadable;
-        psn = UNMAPPED;
-      } else if (psn === UNMAPPED) stats.unmappedReads++;
-      else if (this.isInRam(psn)) stats.ramReads++;
-      else reads.add(psn);
-      if (this.keeps) this.client.slotRead(job, i, psn);
-    }
-    this.jobs.begin(job, reads.count === 0 ? 1 : reads.count);
-    if (status !== FtlStatus.ok) this.jobs.fail(job, status);
-    if (reads.count === 0) this.jobs.finishLater(job);
-    stats.pageReads += reads.count;
-    for (let i = 0; i < reads.count; i++) {
-      const token = this.scheduler.read(reads.ppn[i], reads.mask[i], NandClass.userRead, 0);
-      this.scheduler.then(token, this, (job << 3) | Done.job);
-    }
+    this.reads.read(lpn, count, job);
+  }
+
+  /** @internal Physical slot of `lpn`, or `UNMAPPED`. */
+  lookup(lpn: number): number {
+    return this.frontiers.l2p[lpn];
   }
 
   trim(lpn: number, count: number, job: number): void {
@@ -317,7 +290,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
         this.jobs.partDone(id, token);
         return;
       case Done.unit:
-        this.unitDone(id, token);
+        this.jobs.unitDone(this.frontiers.records, id, token);
         return;
       default:
         this.eraseDone(id);
@@ -329,26 +302,10 @@ export class PageMapFtl implements DriveFtl, NandClient {
     throw new RangeError(`slots ${lpn} … ${lpn + count - 1} are not in 0 … ${this.logicalSlots - 1}`);
   }
 
-  private unitDone(record: number, token: Token): void {
-    const { records } = this.frontiers;
-    const count = records.count[record];
-    const first = record * records.width;
-    for (let i = 0; i < count; i++) this.jobs.partDone(records.jobs[first + i], token);
-    records.release(record);
-  }
-
   private eraseDone(block: number): void {
     this.eraser.erased(block);
     if (this.wear !== null) this.wear.erased(block, this.collector);
     this.upkeep.serve();
     this.writes.resume();
-  }
-
-  /** A page that is collected but not issued, or whose program has not ended, is still in controller RAM. */
-  private isInRam(psn: number): boolean {
-    const { geometry, nextPage } = this.array;
-    const ppn = geometry.ppnOfPsn(psn);
-    if (!this.frontiers.simple && geometry.pageOf(ppn) >= nextPage[geometry.blockOf(ppn)]) return true;
-    return this.scheduler.isProgramming(ppn);
   }
 }

@@ -1,126 +1,34 @@
-import { type NandArray, NandClass, NandStatus, PADDING_LPN } from '@flashstack/nand-device';
-import { BlockState, type BlockTable } from './block-table.js';
+import { NandClass, NandStatus, PADDING_LPN } from '@flashstack/nand-device';
+import { BlockState } from './block-table.js';
 import type { Collector } from './collector.js';
-import type { BlockEraser } from './eraser.js';
-import { FtlError } from './errors.js';
-import type { Frontiers } from './frontier.js';
 import type { FrontierLayout } from './frontier-layout.js';
-import { SlotFlag, UNMAPPED } from './slot-contents.js';
-import { type FtlStats, MoveReason } from './stats.js';
-import type { TrimMap } from './trim-map.js';
-import type { Upkeep } from './upkeep.js';
+import { OobScan, type RecoveryReport, type ScanTarget } from './oob-scan.js';
+import { UNMAPPED } from './slot-contents.js';
+import { MoveReason } from './stats.js';
 import type { VictimPolicy } from './victims/policy.js';
 
-/** What a scan found. */
-export interface RecoveryReport {
-  /** Pages whose OOB area was read, and how many of them could not be. */
-  pages: number;
-  unreadable: number;
-  /** Logical slots that hold data, those that are lost included. */
-  mapped: number;
-  /** Versions that the trim map declared dead. */
-  trimmed: number;
-  /** Blocks that hold nothing any more and are erased. */
-  erased: number;
-}
-
-/** The parts of an FTL that recovery fills in. */
-export interface RecoveryTarget {
-  readonly array: NandArray;
-  readonly table: BlockTable;
-  readonly frontiers: Frontiers;
+/** The parts of a page-mapping FTL that recovery fills in. */
+export interface RecoveryTarget extends ScanTarget {
   readonly collector: Collector;
-  readonly eraser: BlockEraser;
-  readonly trimMap: TrimMap;
   readonly victimPolicy: VictimPolicy;
-  readonly upkeep: Upkeep;
   readonly layout: FrontierLayout;
-  readonly stats: FtlStats;
-  readonly logicalSlots: number;
 }
 
 /** Rebuilds mapping and block states from the OOB areas of all pages. */
 export function recoverMapping(ftl: RecoveryTarget): RecoveryReport {
-  const { array, frontiers } = ftl;
-  if (frontiers.contents === null) {
-    throw new FtlError('ERR_FTL_RECOVERY', "recovery needs the OOB areas: the array was made with keeps: 'nothing'");
-  }
-  const report: RecoveryReport = { pages: 0, unreadable: 0, mapped: 0, trimmed: 0, erased: 0 };
-  const scan = new Scan(ftl, array.seq as Float64Array, array.flags as Uint8Array);
-  ftl.table.load(array);
-  scan.forgetUnprogrammed();
-  scan.mapNewest(report);
-  scan.applyTrims(report);
-  scan.countValid(report);
+  const scan = new Scan(ftl);
+  scan.run();
   scan.rescueDomains();
-  scan.settleBlocks(report);
-  return report;
+  scan.settleBlocks();
+  return scan.report;
 }
 
-class Scan {
+class Scan extends OobScan {
   private readonly ftl: RecoveryTarget;
-  private readonly seq: Float64Array;
-  private readonly flags: Uint8Array;
 
-  constructor(ftl: RecoveryTarget, seq: Float64Array, flags: Uint8Array) {
+  constructor(ftl: RecoveryTarget) {
+    super(ftl);
     this.ftl = ftl;
-    this.seq = seq;
-    this.flags = flags;
-  }
-
-  /** Content words were placed in slots whose programs never happened: their owner gets them back. */
-  forgetUnprogrammed(): void {
-    const { array, eraser } = this.ftl;
-    for (let physical = 0; physical < array.geometry.blocks; physical++) {
-      eraser.forgetContents(physical, array.garbage[physical] !== 0 ? 0 : array.nextPage[physical]);
-    }
-  }
-
-  /** Of all readable versions of a slot, the one with the largest sequence number is mapped. */
-  mapNewest(report: RecoveryReport): void {
-    const { array, frontiers } = this.ftl;
-    const { l2p } = frontiers;
-    const contents = frontiers.contents as NonNullable<Frontiers['contents']>;
-    this.eachReadableSlot(report, (psn) => {
-      const lpn = array.lpn[psn];
-      if (this.seq[psn] > contents.seq) contents.seq = this.seq[psn];
-      const current = l2p[lpn];
-      if (current === UNMAPPED || this.isNewer(psn, current)) l2p[lpn] = psn;
-    });
-    for (let physical = 0; physical < array.geometry.blocks; physical++) {
-      if (array.nextPage[physical] > 0) frontiers.openings = Math.max(frontiers.openings, array.openSeq[physical]);
-    }
-  }
-
-  /** A version older than the stored page of the trim map, and marked in it, was trimmed. */
-  applyTrims(report: RecoveryReport): void {
-    const { frontiers, trimMap, logicalSlots, array } = this.ftl;
-    const { l2p } = frontiers;
-    for (let page = 0; page < trimMap.pages; page++) {
-      const stored = l2p[logicalSlots + page];
-      if (stored === UNMAPPED) continue;
-      const handle = (array.word as Uint32Array)[stored];
-      const end = Math.min((page + 1) * trimMap.range, logicalSlots);
-      for (let lpn = page * trimMap.range; lpn < end; lpn++) {
-        const psn = l2p[lpn];
-        if (psn === UNMAPPED || this.seq[psn] > this.seq[stored] || !trimMap.wasUnmapped(handle, lpn)) continue;
-        l2p[lpn] = UNMAPPED;
-        report.trimmed++;
-      }
-    }
-  }
-
-  countValid(report: RecoveryReport): void {
-    const { frontiers, table, logicalSlots, upkeep } = this.ftl;
-    const { l2p } = frontiers;
-    for (let lpn = 0; lpn < l2p.length; lpn++) {
-      const psn = l2p[lpn];
-      if (psn === UNMAPPED) continue;
-      table.valid[frontiers.blockOf(psn)]++;
-      if (lpn >= logicalSlots) continue;
-      report.mapped++;
-      if ((this.flags[psn] & SlotFlag.lost) !== 0) upkeep.lost.add(lpn);
-    }
   }
 
   /**
@@ -135,7 +43,7 @@ class Scan {
   }
 
   /** Empty blocks are free or erased; the others are closed in the order in which they were opened. */
-  settleBlocks(report: RecoveryReport): void {
+  settleBlocks(): void {
     const { array, table, eraser, victimPolicy } = this.ftl;
     const closing: number[] = [];
     const reopened = this.reopen();
@@ -147,7 +55,7 @@ class Scan {
       if (table.valid[block] > 0) closing.push(block);
       else if (this.isErased(block)) table.release(block);
       else {
-        report.erased++;
+        this.report.erased++;
         eraser.emptied(block, table.domainOf(block));
       }
     }
@@ -241,52 +149,6 @@ class Scan {
         if (weak) collector.require(block, MoveReason.refresh);
       }
     }
-  }
-
-  /** All slots of good pages that hold data of a logical slot, in physical order. */
-  private eachReadableSlot(report: RecoveryReport, visit: (psn: number) => void): void {
-    const { array, frontiers } = this.ftl;
-    const { geometry } = array;
-    const m = geometry.slotsPerPage;
-    for (let physical = 0; physical < geometry.blocks; physical++) {
-      if (array.bad[physical] !== 0 || array.garbage[physical] !== 0) continue;
-      for (let page = 0; page < array.nextPage[physical]; page++) {
-        const ppn = geometry.ppn(physical, page);
-        report.pages++;
-        if (!this.canRead(ppn)) {
-          report.unreadable++;
-          continue;
-        }
-        for (let psn = ppn * m; psn < (ppn + 1) * m; psn++) {
-          if (array.lpn[psn] !== PADDING_LPN && array.lpn[psn] < frontiers.l2p.length) visit(psn);
-        }
-      }
-    }
-  }
-
-  /** A torn page may be readable: then its data counts only if it can be corrected now. */
-  private canRead(ppn: number): boolean {
-    const { array } = this.ftl;
-    if (!array.isReadable(ppn)) return false;
-    return !array.isWeak(ppn) || array.read(ppn, 2 ** array.geometry.slotsPerPage - 1) === NandStatus.ok;
-  }
-
-  /** Copies have the sequence number of their original; then the one in the block opened later counts. */
-  private isNewer(psn: number, than: number): boolean {
-    if (this.seq[psn] !== this.seq[than]) return this.seq[psn] > this.seq[than];
-    const { array, table } = this.ftl;
-    const opened = array.openSeq[Math.floor(psn / table.slotsPerMember)];
-    const other = array.openSeq[Math.floor(than / table.slotsPerMember)];
-    return opened > other || (opened === other && psn > than);
-  }
-
-  private isErased(block: number): boolean {
-    const { array, table } = this.ftl;
-    for (let i = 0; i < table.width[block]; i++) {
-      const physical = table.memberBlock[block * table.members + i];
-      if (array.nextPage[physical] > 0 || array.garbage[physical] !== 0) return false;
-    }
-    return true;
   }
 
   private hasEmptyBlock(domain: number): boolean {

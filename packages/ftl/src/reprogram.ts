@@ -11,8 +11,8 @@ export interface FailedUnit {
 }
 
 /**
- * A program of frontier `f` failed: its block is given up, and what is still valid of the unit is written elsewhere, after
- * the failure. `ppns`: the pages of the command.
+ * A program of frontier `f` failed: its block is given up, and what is still valid of the unit is written to the frontier
+ * that the owner names, after the failure. `ppns`: the pages of the command.
  */
 export function reprogram(
   frontiers: Frontiers,
@@ -22,10 +22,9 @@ export function reprogram(
   unit: FailedUnit,
   ppns: Int32Array,
 ): void {
-  const { table, array, stats, owner } = parts;
+  const { array, stats, owner } = parts;
   const { scheduler } = frontiers;
   const block = frontiers.block[f];
-  const domain = table.domainOf(block);
   stats.programFailures++;
   let worst = 0;
   for (let i = 1; i < ppns.length; i++) if (array.planeStatus[i] !== NandStatus.ok) worst = i;
@@ -37,14 +36,14 @@ export function reprogram(
     const psn = unit.psns[i];
     const lpn = array.lpn[psn];
     const current = lpn !== PADDING_LPN && frontiers.l2p[lpn] === psn;
-    if (frontiers.block[f] < 0 && table.freeCount[domain] > 0) frontiers.open(f, domain, 'youngest');
-    if (current && frontiers.block[f] >= 0) {
+    const to = owner.rescueFrontier(f, block);
+    if (current && to >= 0) {
       stats.reprogrammed++;
       // The units of the other block may be smaller: each of them waits for the failure, and for what the unit waited for.
-      if (after === 0 && frontiers.collected(f) === 0) after = scheduler.fence();
+      if (after === 0 && frontiers.collected(to) === 0) after = scheduler.fence();
       // What it supersedes is the version before: the failed one is worthless.
       frontiers.supersedes = unit.older[i];
-      frontiers.append(f, lpn, array.origin[psn], psn, unit.jobs[i], after);
+      frontiers.append(to, lpn, array.origin[psn], psn, unit.jobs[i], after);
       frontiers.supersedes = BY_MAP;
       after = 0;
     } else {

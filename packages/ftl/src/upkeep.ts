@@ -1,49 +1,32 @@
-import type { NandArray, NandClient } from '@flashstack/nand-device';
 import type { Allocator } from './allocator.js';
 import type { BlockTable } from './block-table.js';
 import type { Collector, CollectorOwner } from './collector.js';
-import { type FtlClient, FtlStatus } from './contract.js';
-import type { BlockEraser, EraserOwner } from './eraser.js';
+import { Custody, type CustodyParts } from './custody.js';
+import type { BlockEraser } from './eraser.js';
 import type { Frontiers } from './frontier.js';
 import type { FrontierLayout } from './frontier-layout.js';
 import type { Jobs } from './jobs.js';
 import { settle, settleAll } from './settle.js';
-import { SlotFlag } from './slot-contents.js';
-import { type FtlStats, MoveReason } from './stats.js';
-import type { TrimMap } from './trim-map.js';
+import { MoveReason } from './stats.js';
 
 /** What upkeep is about. */
-export interface UpkeepParts {
-  readonly array: NandArray;
+export interface UpkeepParts extends CustodyParts {
   readonly table: BlockTable;
-  readonly stats: FtlStats;
-  readonly client: FtlClient;
-  readonly trimMap: TrimMap;
   readonly layout: FrontierLayout;
-  /** Receives the completions of host programs and erases. */
-  readonly completions: NandClient;
 }
 
 /**
  * Where frontiers, collector and eraser meet: failures, lost slots, content words, and what must be durable before an
  * erase. None of it happens in the middle of a placement; `serve` does what has been put off.
  */
-export class Upkeep implements CollectorOwner, EraserOwner {
-  /** Logical slots whose data was lost in a relocation (mapped), or could not be written anywhere (not mapped). */
-  readonly lost: Set<number> = new Set();
-  /** Too few good blocks are left to take writes. */
-  readOnly = false;
-  readonly completions: NandClient;
+export class Upkeep extends Custody implements CollectorOwner {
   private readonly parts: UpkeepParts;
-  private frontiers!: Frontiers;
   private collector!: Collector;
-  private eraser!: BlockEraser;
   private allocator!: Allocator;
-  private jobs!: Jobs;
 
   constructor(parts: UpkeepParts) {
+    super(parts);
     this.parts = parts;
-    this.completions = parts.completions;
   }
 
   /** Once, before anything happens. */
@@ -63,50 +46,16 @@ export class Upkeep implements CollectorOwner, EraserOwner {
     return this.allocator.moveTarget(domain, block, reason);
   }
 
-  slotLost(lpn: number, psn: number): void {
-    const flags = this.parts.array.flags;
-    if (flags !== null) flags[psn] |= SlotFlag.lost;
-    if (lpn < this.parts.trimMap.logicalSlots) this.addLost(lpn);
-  }
-
-  private addLost(lpn: number): void {
-    if (this.lost.has(lpn)) return;
-    this.lost.add(lpn);
-    this.parts.stats.lost++;
-    if (this.frontiers.probe !== null) this.frontiers.probe.lost(lpn);
-  }
-
-  slotStranded(lpn: number, job: number): void {
-    this.readOnly = true;
-    // The version before, if it was flushed, must be there after the next power cut.
-    this.eraser.freeze();
-    if (job >= 0) this.jobs.fail(job, FtlStatus.readOnly);
-    if (lpn >= this.parts.trimMap.logicalSlots) this.parts.trimMap.stranded(lpn);
-    else this.addLost(lpn);
-  }
-
-  successorFailed(lpn: number, block: number): void {
-    // What has become of `lpn` since may be anywhere, and is as good as a trim to the old version.
-    this.parts.trimMap.trimmed(lpn, block);
-  }
-
   blockFailed(block: number, physicalBlock: number): void {
     this.eraser.fail(physicalBlock);
     this.collector.require(block, MoveReason.retirement);
   }
 
-  eraseReady(block: number): void {
-    this.eraser.released(block);
-  }
-
-  contentCopied(word: number, flags: number): void {
-    if ((flags & SlotFlag.kindMask) === SlotFlag.trimMap) this.parts.trimMap.copied(word);
-    else this.parts.client.wordCopied(word);
-  }
-
-  contentDead(word: number, flags: number): void {
-    if ((flags & SlotFlag.kindMask) === SlotFlag.trimMap) this.parts.trimMap.dead(word);
-    else this.parts.client.wordDead(word);
+  rescueFrontier(f: number, block: number): number {
+    const { table } = this.parts;
+    const domain = table.domainOf(block);
+    if (this.frontiers.block[f] < 0 && table.freeCount[domain] > 0) this.frontiers.open(f, domain, 'youngest');
+    return this.frontiers.block[f] < 0 ? -1 : f;
   }
 
   trimReserve(block: number): number {
@@ -131,14 +80,6 @@ export class Upkeep implements CollectorOwner, EraserOwner {
     return true;
   }
 
-  hasTrims(block: number): boolean {
-    return this.parts.trimMap.hasTrims(block);
-  }
-
-  trimsErased(block: number): void {
-    this.parts.trimMap.erased(block);
-  }
-
   /**
    * A frontier with room, if possible one for relocated data of the domain; −1 if there is none. While the domain has no
    * erased block, the one that collection took last should hold nothing but copies (see `Allocator`).
@@ -154,12 +95,6 @@ export class Upkeep implements CollectorOwner, EraserOwner {
     }
     const f = this.allocator.moveFrontier(domain, block, MoveReason.gc);
     return f >= 0 ? f : open.findIndex((taken) => taken >= 0);
-  }
-
-  /** Nothing is known any more: power loss. */
-  reset(): void {
-    this.lost.clear();
-    this.readOnly = false;
   }
 
   /** Work that could not be done in the middle of a placement. */
