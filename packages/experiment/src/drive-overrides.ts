@@ -1,5 +1,5 @@
 import { mappingKinds, mappingName, type WearLevelling } from '@flashstack/ftl';
-import { defaultReliability } from '@flashstack/nand-device';
+import { defaultReliability, defaultVssimDelays } from '@flashstack/nand-device';
 import { InputError, nearestName } from '@flashstack/sim';
 import type { SsdConfig } from '@flashstack/ssd';
 import type { Extensions } from './extensions.js';
@@ -90,11 +90,19 @@ function replaced(node: unknown, steps: readonly string[], depth: number, value:
   return { ...map, [step]: inner(Object.hasOwn(map, step) ? map[step] : undefined) };
 }
 
+/** With the delays of VSSIM, if its scheduler was asked for and the preset has none. */
+export function withVssimDelays(config: SsdConfig): SsdConfig {
+  const { scheduler } = config;
+  if (scheduler.kind !== 'vssim' || scheduler.vssim !== undefined) return config;
+  return { ...config, scheduler: { ...scheduler, vssim: defaultVssimDelays } };
+}
+
 function sectionDefaults(section: string, { nand }: SsdConfig): Record<string, unknown> {
   if (section === 'nand.reliability') return { ...defaultReliability(nand.geometry.cellBits) };
   if (section === 'buffer') {
     return { earlyCompletion: true, drain: 'eager', highWatermark: 0.75, lowWatermark: 0.5, inFlightSlots: 0 };
   }
+  if (section === 'scheduler.vssim') return { ...defaultVssimDelays };
   if (section === 'link') return { duplex: 'full', commandNs: 0, chunkBytes: 2 ** 20 };
   return {};
 }

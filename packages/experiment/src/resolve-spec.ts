@@ -2,7 +2,7 @@ import { InputError, lookupStrategy, resolveParameters, unknownName } from '@fla
 import { checkSsdConfig, resolvePreset, type SsdConfig, scaleSsd } from '@flashstack/ssd';
 import type { OperationSource } from '@flashstack/workloads';
 import { operationsDigest } from './digest.js';
-import { applyOverrides } from './drive-overrides.js';
+import { applyOverrides, withVssimDelays } from './drive-overrides.js';
 import { type Extensions, noExtensions } from './extensions.js';
 import type { Warmup } from './options/run-values.js';
 import type { DeviceSpec, ExperimentSpec, ResolvedSpec, ResolvedWorkload, WorkloadSpec } from './spec.js';
@@ -72,9 +72,10 @@ export function resolveDevice(
   }
   resolved = applyOverrides(resolved, overrides, extensions);
   if (spec.scheduler !== undefined) {
-    const kind = oneOf('scheduler', spec.scheduler, ['timeline', 'event']);
+    const kind = oneOf('scheduler', spec.scheduler, ['timeline', 'event', 'vssim']);
     resolved = { ...resolved, scheduler: { ...resolved.scheduler, kind } };
   }
+  resolved = withVssimDelays(resolved);
   checkSsdConfig(resolved);
   return resolved;
 }

@@ -42,7 +42,7 @@ export interface ExperimentSpec {
   /** Seed of all randomness. Default 1. */
   readonly seed?: number;
   /** Default: the preset's. */
-  readonly scheduler?: 'timeline' | 'event';
+  readonly scheduler?: SsdConfig['scheduler']['kind'];
   /** State of the drive before the run. Default `none`. */
   readonly precondition?: PreconditionState;
   /** Default: closed, 32 in flight. */

@@ -30,9 +30,9 @@ export interface NandClient {
 }
 
 /**
- * Executes NAND operations in simulated time. Three implementations share one `NandArray` and one set of rules:
- * `timeline` (places every phase when the operation is issued), `event` (queues, priorities, suspension) and
- * `instant` (no time passes: preconditioning and recovery).
+ * Executes NAND operations in simulated time. Four implementations share one `NandArray` and one set of rules:
+ * `timeline` (places every phase when the operation is issued), `event` (queues, priorities, suspension), `vssim` (the
+ * delay model of VSSIM, strictly in order) and `instant` (no time passes: preconditioning and recovery).
  *
  * The state of the array changes when an operation is issued; a power cut undoes what had not begun.
  * A violation of a programming, multi-plane or copyback rule throws `NandRuleError` and changes nothing.

@@ -42,3 +42,5 @@ export { TransactionScheduler } from './scheduler.js';
 export { NandCounts } from './stats.js';
 export { type TimelineOptions, TimelineScheduler } from './timeline.js';
 export { OpKind } from './transactions.js';
+export { VssimScheduler } from './vssim.js';
+export { checkVssim, defaultVssimDelays, type VssimDelays } from './vssim-delays.js';

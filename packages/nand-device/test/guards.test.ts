@@ -5,8 +5,9 @@ import {
   type NandClient,
   TimelineScheduler,
   type TransactionScheduler,
+  VssimScheduler,
 } from '../src/index.js';
-import { arrayOf, fill, Simulator, vectorConfig } from './support.js';
+import { arrayOf, fill, plainChanges, Simulator, vectorConfig, vectorDelays } from './support.js';
 
 const { userWrite, gcErase } = NandClass;
 // Two channels, so that the two dies have nothing in common but the guard.
@@ -18,6 +19,13 @@ const makers: [string, (simulator: Simulator) => TransactionScheduler][] = [
   [
     'event, planned',
     (simulator) => createEventScheduler(arrayOf(config()), simulator, { policy: 'fifo', bus: 'reserve' }),
+  ],
+  [
+    'vssim',
+    (simulator) => {
+      const plain = vectorConfig(plainChanges({ geometry: { channels: 2 } }));
+      return new VssimScheduler(arrayOf(plain), simulator, vectorDelays);
+    },
   ],
 ];
 const ERASE_NS = 3_000_200;

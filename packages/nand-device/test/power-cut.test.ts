@@ -6,8 +6,18 @@ import {
   NandStatus,
   TimelineScheduler,
   type TransactionScheduler,
+  VssimScheduler,
 } from '../src/index.js';
-import { arrayOf, type Changes, fill, RandomSource, Simulator, vectorConfig } from './support.js';
+import {
+  arrayOf,
+  type Changes,
+  fill,
+  plainChanges,
+  RandomSource,
+  Simulator,
+  vectorConfig,
+  vectorDelays,
+} from './support.js';
 import { Workout } from './workout.js';
 
 const full = process.env.CI !== undefined;
@@ -16,17 +26,20 @@ const depth = process.env.FLASHSTACK_LONG === undefined ? 1 : 3;
 const SEEDS = depth * (full ? 500 : 50);
 const { userWrite, gcErase } = NandClass;
 
-const makers: [string, (array: NandArray, simulator: Simulator) => TransactionScheduler][] = [
-  ['timeline', (array, simulator) => new TimelineScheduler(array, simulator)],
-  ['event fifo reserve', (a, s) => createEventScheduler(a, s, { policy: 'fifo', bus: 'reserve' })],
-  ['event outOfOrder reserve', (a, s) => createEventScheduler(a, s, { bus: 'reserve' })],
-  ['event outOfOrder arbitrate', (a, s) => createEventScheduler(a, s)],
+type Make = (array: NandArray, simulator: Simulator) => TransactionScheduler;
+const asGiven = (changes: Changes): Changes => changes;
+const makers: [string, Make, (changes: Changes) => Changes][] = [
+  ['timeline', (array, simulator) => new TimelineScheduler(array, simulator), asGiven],
+  ['event fifo reserve', (a, s) => createEventScheduler(a, s, { policy: 'fifo', bus: 'reserve' }), asGiven],
+  ['event outOfOrder reserve', (a, s) => createEventScheduler(a, s, { bus: 'reserve' }), asGiven],
+  ['event outOfOrder arbitrate', (a, s) => createEventScheduler(a, s), asGiven],
+  ['vssim', (a, s) => new VssimScheduler(a, s, vectorDelays), plainChanges],
 ];
 
-describe.each(makers)('power cut on %s', (_name, make) => {
+describe.each(makers)('power cut on %s', (_name, make, adapt) => {
   const on = (changes: Changes = {}) => {
     const simulator = new Simulator();
-    return { simulator, scheduler: make(arrayOf(vectorConfig(changes)), simulator) };
+    return { simulator, scheduler: make(arrayOf(vectorConfig(adapt(changes))), simulator) };
   };
 
   it('keeps what has ended, tears what is in progress, undoes what has not begun', () => {
@@ -122,11 +135,9 @@ describe.each(makers)('power cut on %s', (_name, make) => {
         features: { copyback: true, suspend: random.below(2) === 0 ? 'none' : 'program+erase', tornLost: 1 },
       });
       const { array } = scheduler;
-      const workout = new Workout(scheduler, simulator, new RandomSource(seed).stream('workout'), {
-        planes: true,
-        cache: false,
-        copyback: true,
-      });
+      const { multiPlane, copyback } = array.config.features;
+      const repertoire = { planes: multiPlane, cache: false, copyback };
+      const workout = new Workout(scheduler, simulator, new RandomSource(seed).stream('workout'), repertoire);
       workout.run(60, 300_000);
       // From here on every page and block carries what became of it.
       const issued = { programs: new Map<number, boolean>(), erases: new Map<number, boolean>() };

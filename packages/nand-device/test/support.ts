@@ -8,6 +8,7 @@ import {
   type NandGeometry,
   type NandReliability,
   type NandTiming,
+  type VssimDelays,
 } from '../src/index.js';
 
 /** Changes to the small device of the tests. */
@@ -51,6 +52,24 @@ export function vectorConfig(changes: Changes = {}): NandConfig {
     },
     features: { ...defaultFeatures, ...changes.features },
     reliability: changes.reliability ?? null,
+  };
+}
+
+/** The delays of VSSIM that give a single command of the vector device the time it has on the other schedulers … */
+export const vectorDelays: VssimDelays = {
+  switchReadNs: 0,
+  switchWriteNs: 0,
+  registerReadNs: 10_440,
+  registerWriteNs: 10_440,
+  parallel: 'chip',
+};
+
+/** … if it has no features that VSSIM lacks, and the command of an erase is part of tBERS. */
+export function plainChanges(changes: Changes): Changes {
+  return {
+    ...changes,
+    timing: { eraseNs: 3_000_200, ...changes.timing },
+    features: { ...changes.features, multiPlane: false, copyback: false, suspend: 'none' },
   };
 }
 

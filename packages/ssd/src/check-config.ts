@@ -1,4 +1,4 @@
-import { checkNandConfig } from '@flashstack/nand-device';
+import { checkNandConfig, checkVssim } from '@flashstack/nand-device';
 import { InputError } from '@flashstack/sim';
 import type { BufferConfig, SsdConfig } from './config.js';
 import { Findings, type Range, show } from './findings.js';
@@ -41,7 +41,7 @@ const queueRanges: Record<string, Range> = { depth: [1, 2 ** 24], queues: [1, 65
 /**
  * Checks a configuration as it may come from a file. The options of the FTL are checked when it is made.
  * @throws InputError `ERR_SSD_CONFIG`, whose message lists every key that is wrong, what was found and what is expected;
- * `ERR_NAND_CONFIG` for the flash part.
+ * `ERR_NAND_CONFIG` for the flash part; `ERR_NAND_VSSIM` for what the scheduler `vssim` cannot do.
  */
 export function checkSsdConfig(config: SsdConfig): void {
   const findings = new Findings();
@@ -52,11 +52,7 @@ export function checkSsdConfig(config: SsdConfig): void {
     checkFirmware(findings, config);
     if (config.buffer !== null) checkBuffer(findings, config);
     findings.section('queue', config.queue, queueRanges, []);
-    if (findings.section('scheduler', config.scheduler, {}, ['kind', 'policy', 'bus'])) {
-      findings.oneOf('scheduler.kind', config.scheduler.kind, ['timeline', 'event']);
-      findings.oneOf('scheduler.policy', config.scheduler.policy, ['fifo', 'readFirst', 'outOfOrder', 'priority']);
-      findings.oneOf('scheduler.bus', config.scheduler.bus, ['reserve', 'arbitrate']);
-    }
+    checkScheduler(findings, config);
     findings.flag('powerLossProtection', config.powerLossProtection);
     findings.oneOf('keeps', config.keeps, ['contents', 'nothing']);
     findings.number('gatherNs', config.gatherNs, [0, MAX_NS]);
@@ -64,6 +60,8 @@ export function checkSsdConfig(config: SsdConfig): void {
   }
   if (findings.lines.length === 0) {
     checkNandConfig(config.nand);
+    const { kind, vssim } = config.scheduler;
+    if (kind === 'vssim' && vssim !== undefined) checkVssim(config.nand, vssim);
     checkSizes(findings, config);
   }
   if (findings.lines.length === 0) return;
@@ -87,6 +85,16 @@ function checkFirmware(findings: Findings, { firmware, nand }: SsdConfig): void 
       'firmware.cores',
       `expected at most one core per channel (${channels}) with binding channel, found ${cores}`,
     );
+  }
+}
+
+function checkScheduler(findings: Findings, { scheduler }: SsdConfig): void {
+  if (!findings.section('scheduler', scheduler, {}, ['kind', 'policy', 'bus'], {}, ['vssim'])) return;
+  findings.oneOf('scheduler.kind', scheduler.kind, ['timeline', 'event', 'vssim']);
+  findings.oneOf('scheduler.policy', scheduler.policy, ['fifo', 'readFirst', 'outOfOrder', 'priority']);
+  findings.oneOf('scheduler.bus', scheduler.bus, ['reserve', 'arbitrate']);
+  if (scheduler.kind === 'vssim' && scheduler.vssim === undefined) {
+    findings.add('scheduler.vssim', 'is missing; the scheduler vssim needs its delays');
   }
 }
 

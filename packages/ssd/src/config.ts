@@ -1,5 +1,5 @@
 import type { FtlOptions } from '@flashstack/ftl';
-import type { NandConfig } from '@flashstack/nand-device';
+import type { NandConfig, VssimDelays } from '@flashstack/nand-device';
 
 /** The cable or lanes between host and drive. Payload rates: framing and encoding are already taken off. */
 export interface LinkConfig {
@@ -72,12 +72,17 @@ export interface QueueConfig {
 
 /** How flash operations are placed in time. */
 export interface SchedulerConfig {
-  /** `timeline`: in order of arrival, fast; `event`: queues per die, priorities, suspension. */
-  readonly kind: 'timeline' | 'event';
+  /**
+   * `timeline`: in order of arrival, fast; `event`: queues per die, priorities, suspension; `vssim`: the delay model of
+   * VSSIM, strictly in order of issue.
+   */
+  readonly kind: 'timeline' | 'event' | 'vssim';
   /** Event scheduler only: which operation of a die goes first. */
   readonly policy: 'fifo' | 'readFirst' | 'outOfOrder' | 'priority';
   /** Event scheduler only: `reserve` books a read's transfer with its command, `arbitrate` when it is ready. */
   readonly bus: 'reserve' | 'arbitrate';
+  /** VSSIM only, and needed there: its delays. They stand in for command times and the rate of the channels. */
+  readonly vssim?: VssimDelays;
 }
 
 /** A public figure of the modelled drive and how it was measured. */

@@ -14,6 +14,8 @@ import {
   NandArray,
   TimelineScheduler,
   type TransactionScheduler,
+  type VssimDelays,
+  VssimScheduler,
 } from '@flashstack/nand-device';
 import { type RandomSource, type Simulator, UniformRanks } from '@flashstack/sim';
 import type { SsdConfig } from './config.js';
@@ -138,8 +140,9 @@ export class FlashStack {
   }
 
   private newScheduler(): TransactionScheduler {
-    const { kind, policy, bus } = this.config.scheduler;
+    const { kind, policy, bus, vssim } = this.config.scheduler;
     if (kind === 'timeline') return new TimelineScheduler(this.array, this.simulator);
+    if (kind === 'vssim') return new VssimScheduler(this.array, this.simulator, vssim as VssimDelays);
     return createEventScheduler(this.array, this.simulator, { policy, bus });
   }
 

@@ -1,7 +1,8 @@
+import { defaultVssimDelays } from '@flashstack/nand-device';
 import { InputError, Simulator } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { checkSsdConfig, presets, resolvePreset, Ssd, type SsdConfig, scaleSsd } from '../src/index.js';
-import { bufferedDrive, plainDrive } from './small-drives.js';
+import { bufferedDrive, onScheduler, plainDrive } from './small-drives.js';
 
 function refusal(action: () => unknown): InputError {
   try {
@@ -38,6 +39,8 @@ describe('an impossible configuration is refused with its key, what was found an
     [{ queue: { depth: 0, queues: 1 } }, 'queue.depth: expected an integer from 1'],
     [{ queue: { depth: 1 } }, 'queue.queues: is missing'],
     [{ scheduler: { ...bufferedDrive.scheduler, kind: 'evnt' } }, 'did you mean event?'],
+    [{ scheduler: { ...bufferedDrive.scheduler, kind: 'vssim' } }, 'scheduler.vssim: is missing'],
+    [{ scheduler: { ...bufferedDrive.scheduler, vsim: {} } }, 'scheduler.vsim: unknown key'],
     [{ keeps: 'content' }, 'did you mean contents?'],
     [{ gatherNs: -1 }, 'gatherNs: expected an integer from 0'],
     [{ firmware: null }, 'firmware: expected an object, found null'],
@@ -53,6 +56,16 @@ describe('an impossible configuration is refused with its key, what was found an
   test('everything that is wrong is listed at once', () => {
     const { message } = check({ keeps: 'x', gatherNs: -1, idleNs: -1 });
     for (const key of ['keeps', 'gatherNs', 'idleNs']) expect(message).toContain(key);
+  });
+
+  test('VSSIM is refused what it does not know, with the key', () => {
+    const scheduler = { ...bufferedDrive.scheduler, kind: 'vssim', vssim: defaultVssimDelays };
+    const error = check({ scheduler });
+    expect(error.code).toBe('ERR_NAND_VSSIM');
+    expect(error.message).toContain('nand.features.multiPlane: VSSIM has none; expected false, found true');
+    const delays = { ...defaultVssimDelays, switchReedNs: 1 };
+    const typo = check({ ...onScheduler(bufferedDrive, 'vssim'), scheduler: { ...scheduler, vssim: delays } });
+    expect(typo.message).toContain('switchReedNs: unknown key; did you mean switchReadNs?');
   });
 
   test('a buffer that program units could swallow whole would never drain', () => {

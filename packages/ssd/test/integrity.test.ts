@@ -1,7 +1,7 @@
 import { RandomSource, Simulator } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { PHASES, Ssd, type SsdProbe } from '../src/index.js';
-import { drives } from './small-drives.js';
+import { onScheduler, variants } from './small-drives.js';
 import { Traffic } from './traffic.js';
 
 const full = process.env.CI !== undefined;
@@ -27,22 +27,20 @@ class PhaseCheck implements SsdProbe {
 }
 
 describe('random requests, several in flight', () => {
-  for (const drive of drives) {
-    for (const kind of ['timeline', 'event'] as const) {
-      test(`read what was written last, and phases sum to latencies: ${drive.name}, ${kind}`, () => {
-        for (let seed = 1; seed <= seeds; seed++) {
-          const simulator = new Simulator();
-          const ssd = new Ssd(simulator, { ...drive, scheduler: { ...drive.scheduler, kind } }, { seed });
-          const phases = new PhaseCheck();
-          ssd.probe = phases;
-          const traffic = new Traffic(simulator, ssd, new RandomSource(seed).stream('traffic'));
-          traffic.start(1500, 1 + (seed % 24));
-          traffic.finish();
-          traffic.verifyAll();
-          expect(phases.requests).toBeGreaterThanOrEqual(1500);
-          expect(traffic.reads).toBeGreaterThan(300);
-        }
-      });
-    }
+  for (const { drive, kind } of variants) {
+    test(`read what was written last, and phases sum to latencies: ${drive.name}, ${kind}`, () => {
+      for (let seed = 1; seed <= seeds; seed++) {
+        const simulator = new Simulator();
+        const ssd = new Ssd(simulator, onScheduler(drive, kind), { seed });
+        const phases = new PhaseCheck();
+        ssd.probe = phases;
+        const traffic = new Traffic(simulator, ssd, new RandomSource(seed).stream('traffic'));
+        traffic.start(1500, 1 + (seed % 24));
+        traffic.finish();
+        traffic.verifyAll();
+        expect(phases.requests).toBeGreaterThanOrEqual(1500);
+        expect(traffic.reads).toBeGreaterThan(300);
+      }
+    });
   }
 });

@@ -2,7 +2,7 @@ import { defaultReliability } from '@flashstack/nand-device';
 import { RandomSource, Simulator } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { Ssd, type SsdConfig } from '../src/index.js';
-import { drives } from './small-drives.js';
+import { onScheduler, variants } from './small-drives.js';
 import { Traffic } from './traffic.js';
 
 const full = process.env.CI !== undefined;
@@ -38,10 +38,9 @@ function run(config: SsdConfig, seed: number, requests: number): { mounted: numb
 
 describe('power cuts: whatever was acknowledged and flushed is there, nothing is torn', () => {
   // Spread over the kinds of drive, so that the number of seeds is that of the whole suite.
-  const variants = drives.flatMap((drive) => (['timeline', 'event'] as const).map((kind) => ({ drive, kind })));
   for (const [index, { drive, kind }] of variants.entries()) {
     test(`${drive.name}, ${kind}`, () => {
-      const config = { ...drive, scheduler: { ...drive.scheduler, kind } };
+      const config = onScheduler(drive, kind);
       let mounted = 0;
       let erases = 0;
       for (let n = 0; index + n * variants.length < seeds; n++) {
@@ -59,23 +58,21 @@ describe('power cuts: whatever was acknowledged and flushed is there, nothing is
 describe('power cuts with bad blocks, failing operations and wear', () => {
   let failures = 0;
 
-  for (const kind of ['timeline', 'event'] as const) {
-    for (const drive of drives) {
-      test(`${drive.name}, ${kind}`, () => {
-        const reliability = {
-          ...defaultReliability(2),
-          factoryBad: 0.02,
-          ratedCycles: 5,
-          eraseFailFrom: 0,
-          eraseFailTo: 20,
-          programFailShare: 1,
-        };
-        const { geometry } = drive.nand;
-        const nand = { ...drive.nand, geometry: { ...geometry, blocksPerPlane: 20 }, reliability };
-        const config = { ...drive, nand, scheduler: { ...drive.scheduler, kind } };
-        for (let seed = 1; seed <= (full ? 15 : 3); seed++) failures += run(config, seed, 1500).failures;
-      });
-    }
+  for (const { drive, kind } of variants) {
+    test(`${drive.name}, ${kind}`, () => {
+      const reliability = {
+        ...defaultReliability(2),
+        factoryBad: 0.02,
+        ratedCycles: 5,
+        eraseFailFrom: 0,
+        eraseFailTo: 20,
+        programFailShare: 1,
+      };
+      const { geometry } = drive.nand;
+      const nand = { ...drive.nand, geometry: { ...geometry, blocksPerPlane: 20 }, reliability };
+      const config = onScheduler({ ...drive, nand }, kind);
+      for (let seed = 1; seed <= (full ? 15 : 3); seed++) failures += run(config, seed, 1500).failures;
+    });
   }
 
   test('operations did fail in these runs', () => {

@@ -1,6 +1,13 @@
 import { PageMapFtl } from '@flashstack/ftl';
-import { defaultCommandTiming, defaultFeatures, type NandConfig } from '@flashstack/nand-device';
-import { type BufferConfig, defaultScheduler, freeFirmware, type Ssd, type SsdConfig } from '../src/index.js';
+import { defaultCommandTiming, defaultFeatures, defaultVssimDelays, type NandConfig } from '@flashstack/nand-device';
+import {
+  type BufferConfig,
+  defaultScheduler,
+  freeFirmware,
+  type SchedulerConfig,
+  type Ssd,
+  type SsdConfig,
+} from '../src/index.js';
 
 /** A flash part small enough for thousands of runs: 4 dies of 2 planes, blocks of 16 pages. */
 export const smallNand: NandConfig = {
@@ -138,6 +145,20 @@ export const drives: readonly SsdConfig[] = [
   instantHostDrive,
   protectedDrive,
   coresDrive,
+];
+
+/** A drive on a scheduler; VSSIM knows no multi-plane commands. */
+export function onScheduler(drive: SsdConfig, kind: SchedulerConfig['kind']): SsdConfig {
+  const scheduler = { ...drive.scheduler, kind };
+  if (kind !== 'vssim') return { ...drive, scheduler };
+  const features = { ...drive.nand.features, multiPlane: false };
+  return { ...drive, nand: { ...drive.nand, features }, scheduler: { ...scheduler, vssim: defaultVssimDelays } };
+}
+
+/** Every drive on the timeline and the event scheduler, and three of them on that of VSSIM. */
+export const variants: readonly { drive: SsdConfig; kind: SchedulerConfig['kind'] }[] = [
+  ...drives.flatMap((drive) => (['timeline', 'event'] as const).map((kind) => ({ drive, kind }))),
+  ...[plainDrive, bufferedDrive, wideDrive].map((drive) => ({ drive, kind: 'vssim' as const })),
 ];
 
 /** The FTL of a drive with page mapping. */

@@ -5,6 +5,7 @@ import {
   type VictimPolicy,
   type WearLevelling,
 } from '@flashstack/ftl';
+import { defaultVssimDelays, type VssimDelays } from '@flashstack/nand-device';
 import type { StrategyKind } from '@flashstack/sim';
 import type {
   BufferConfig,
@@ -18,6 +19,7 @@ import type {
 import { choice, count, flag, MAX_NS, rate, share, size, strategyOf, time } from './builders.js';
 import { nandSections } from './nand-options.js';
 import type { Option } from './option.js';
+import { writeAmount } from './units.js';
 
 // Each table is a record over all keys of a configuration, so that the compiler tells which option has no description.
 type Section<T> = Readonly<Record<keyof T, Option>>;
@@ -66,8 +68,11 @@ const queue: Section<QueueConfig> = {
   queues: count(1, 65_536, 'Submission queues served in turn.', { of: 'queues' }),
 };
 
-const scheduler: Section<SchedulerConfig> = {
-  kind: choice(['timeline', 'event'], 'In order of arrival (fast), or queues per die with priorities and suspension.'),
+const scheduler: Section<Omit<SchedulerConfig, 'vssim'>> = {
+  kind: choice(
+    ['timeline', 'event', 'vssim'],
+    'In order of arrival (fast), queues per die with priorities and suspension, or the delay model of VSSIM.',
+  ),
   policy: choice(
     ['fifo', 'readFirst', 'outOfOrder', 'priority'],
     'Event scheduler: which operation of a die goes first.',
@@ -76,6 +81,18 @@ const scheduler: Section<SchedulerConfig> = {
     ['reserve', 'arbitrate'],
     "Event scheduler: book a read's transfer with its command, or when it is ready.",
   ),
+};
+
+const { switchReadNs, switchWriteNs, registerReadNs, registerWriteNs, parallel } = defaultVssimDelays;
+const orPreset = (value: string): string => `as the preset says, or ${value}`;
+const delay = (help: string, ns: number): Option =>
+  time(`VSSIM: ${help}`, { default: orPreset(writeAmount('time', ns)) });
+const vssim: Section<VssimDelays> = {
+  switchReadNs: delay('from a read to a page command on another channel.', switchReadNs),
+  switchWriteNs: delay('from a write to a page command on another channel.', switchWriteNs),
+  registerReadNs: delay('a page from the register to the controller.', registerReadNs),
+  registerWriteNs: delay('a page from the controller to the register.', registerWriteNs),
+  parallel: choice(['chip', 'plane'], 'VSSIM: what works on one command at a time.', orPreset(parallel)),
 };
 
 const wearLevelling: Section<Record<KeysOfUnion<WearLevelling>, unknown>> = {
@@ -174,6 +191,7 @@ export function driveOptions(kinds: FtlKinds): ReadonlyMap<string, Option> {
   add('buffer.', buffer);
   add('queue.', queue);
   add('scheduler.', scheduler);
+  add('scheduler.vssim.', vssim);
   add('ftl.', ftl(kinds));
   add('ftl.wearLevelling.', wearLevelling);
   for (const [prefix, section] of nandSections) add(prefix, section);

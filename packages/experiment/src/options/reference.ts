@@ -19,6 +19,7 @@ const titles: Readonly<Record<string, string>> = {
   buffer: 'Write buffer in controller RAM. `buffer: null`: none.',
   queue: 'Command queues of the host interface.',
   scheduler: 'How flash operations are placed in time; `scheduler: event` is short for its kind.',
+  'scheduler.vssim': 'Delays of the scheduler `vssim`; they stand in for command times and the rate of the channels.',
   ftl: 'Mapping, garbage collection, placement.',
   'ftl.wearLevelling': 'Static wear levelling.',
   'nand.geometry': 'Sizes of the flash, outermost level first.',
