@@ -1,8 +1,11 @@
 import type { ExperimentResult } from '@flashstack/experiment';
 import { comparisonFigures } from './comparison.js';
-import { isDrawn, wideWidth } from './figure.js';
+import { type Figure, isDrawn, wideWidth } from './figure.js';
 import { Canvas } from './plot/canvas.js';
 import { viewsOf } from './render.js';
+import { checkReproduction } from './reproduction/check.js';
+import { figuresOf } from './reproduction/page.js';
+import type { Reproduction } from './reproduction/types.js';
 import { type ReportOptions, runFigures } from './run-report.js';
 import { light, type Theme, withColors } from './tokens.js';
 
@@ -27,8 +30,21 @@ export function figureFiles(
   theme: Theme = light,
 ): FigureFile[] {
   const views = viewsOf(results, options);
+  return filesOf(views.length === 1 ? runFigures(views[0]) : comparisonFigures(views, options), theme);
+}
+
+/**
+ * The figures of a reproduction, each as an SVG file of its own, in its order; figures without a value are left out.
+ * Names begin with that of the reproduction, so that the files of several fit into one folder.
+ * @throws InputError as `renderReproductions`.
+ */
+export function reproductionFigures(reproduction: Reproduction, theme: Theme = light): FigureFile[] {
+  checkReproduction(reproduction);
+  return filesOf(figuresOf(reproduction), theme);
+}
+
+function filesOf(figures: readonly Figure[], theme: Theme): FigureFile[] {
   const canvas = new Canvas();
-  const figures = views.length === 1 ? runFigures(views[0]) : comparisonFigures(views, options);
   return figures.filter(isDrawn).map(({ id, title, span, content, legend }) => {
     const size = { width: wideWidth(span), height: content.heights[0], narrow: false };
     const svg = canvas.drawAlone(content.sketch(size), size, title, legend ?? []);

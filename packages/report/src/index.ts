@@ -1,5 +1,6 @@
-export { type FigureFile, figureFiles } from './figure-files.js';
+export { type FigureFile, figureFiles, reproductionFigures } from './figure-files.js';
 export { renderReport } from './render.js';
+export { type ReproductionsOptions, renderReproductions } from './reproduction/page.js';
 export type {
   Basis,
   Claim,

@@ -30,15 +30,39 @@ const DECIMAL: Scale = [
   [1e3, 'k'],
 ];
 const TICKS = 10_000;
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 /** A value with three significant digits and no exponent: 0.0123, 4.56, 78.9, 12 300. */
 export function significant(value: number): string {
+  return withDigits(value, 3);
+}
+
+/** A value with so many significant digits and no exponent. */
+export function withDigits(value: number, wanted: number): string {
   if (!Number.isFinite(value)) return UNKNOWN;
   const size = Math.abs(value);
   if (size < 1e-6) return '0';
-  const rounded = Number(size.toPrecision(3));
-  const digits = Math.max(0, 2 - Math.floor(Math.log10(rounded) + 1e-12));
-  return sign(value) + grouped(rounded.toFixed(Math.min(digits, 8)));
+  const rounded = Number(size.toPrecision(wanted));
+  const digits = Math.max(0, wanted - 1 - Math.floor(Math.log10(rounded) + 1e-12));
+  return sign(value) + grouped(rounded.toFixed(Math.min(digits, wanted + 5)));
+}
+
+/** A measured value with three significant digits; below a millionth as a power of ten. */
+export function measured(value: number): string {
+  return value !== 0 && Math.abs(value) < 1e-6 ? asGiven(value, 3) : significant(value);
+}
+
+/** A value as it was given, of at most so many digits: 3.1, 16, 0.25, 2 200, 1.5 × 10⁻⁸. */
+export function asGiven(value: number, digits: number = 12): string {
+  if (!Number.isFinite(value)) return UNKNOWN;
+  const size = Math.abs(Number(value.toPrecision(digits)));
+  if (size === 0) return '0';
+  if (size >= 1e-6 && size < 1e15) return sign(value) + grouped(String(size));
+  const [mantissa, exponent] = size.toExponential().split('e');
+  const power = [...exponent.replace('+', '')]
+    .map((digit) => (digit === '-' ? '⁻' : SUPERSCRIPTS[Number(digit)]))
+    .join('');
+  return `${sign(value)}${mantissa}${UNIT_GAP}×${UNIT_GAP}10${power}`;
 }
 
 /** A whole number in full: 13 751 424. */

@@ -161,6 +161,8 @@ export interface Swatch {
   readonly token: Token;
   readonly label: string;
   readonly hatched: boolean;
+  /** Its key is the outline of a diamond: a published value. */
+  readonly outlined?: boolean;
 }
 
 /** Phases of a request by their name in the metrics. Solid: the drive works for the request. Hatched: it waits. */
@@ -188,3 +190,45 @@ export const causeSwatches: Readonly<Record<string, Swatch>> = {
   padding: { token: 'padding', label: 'padding', hatched: true },
   reprogrammed: { token: 'padding', label: 'reprogrammed', hatched: false },
 };
+
+const FREE: readonly Token[] = ['f2fs', 'orcfs', 'btrfs', 'nilfs2', 'lfs'];
+const DASHES: readonly (string | undefined)[] = [undefined, undefined, '11 4', '1.5 4', '8 3 2 3'];
+
+/** How a line of a figure is drawn; no dash: solid. */
+export interface LineStyle {
+  readonly token: Token;
+  readonly dash: string | undefined;
+}
+
+/** How the n-th line of its kind is drawn: the free colours in order, then again with another dash. */
+export function lineStyle(n: number): LineStyle {
+  const at = n % FREE.length;
+  const round = Math.floor(n / FREE.length);
+  return { token: FREE[at], dash: DASHES[(at + 2 * round) % DASHES.length] };
+}
+
+/** What has a colour of its own on every page: systems and directions, by the first word of a name. */
+const ownStyles: Readonly<Record<string, LineStyle>> = {
+  ext4: { token: 'ext4', dash: '6 4' },
+  f2fs: { token: 'f2fs', dash: undefined },
+  orcfs: { token: 'orcfs', dash: undefined },
+  btrfs: { token: 'btrfs', dash: '11 4' },
+  nilfs2: { token: 'nilfs2', dash: '1.5 4' },
+  read: { token: 'read', dash: undefined },
+  reads: { token: 'read', dash: undefined },
+  write: { token: 'write', dash: undefined },
+  writes: { token: 'write', dash: undefined },
+};
+
+/** How lines of these names are drawn in one figure: those with a colour of their own in it, others in free ones. */
+export function lineStyles(names: readonly string[]): LineStyle[] {
+  const own = names.map((name) => {
+    const word = name.toLowerCase().split(/[\s,:(]/, 1)[0];
+    return Object.hasOwn(ownStyles, word) ? ownStyles[word] : null;
+  });
+  // Two of one system: the first keeps its colour.
+  const kept = own.map((style, at) => (own.indexOf(style) === at ? style : null));
+  const free = FREE.map((_, n) => lineStyle(n)).filter(({ token }) => !kept.some((style) => style?.token === token));
+  let next = 0;
+  return kept.map((style) => style ?? free[next++] ?? lineStyle(FREE.length + next - free.length - 1));
+}

@@ -7,7 +7,8 @@ import { chromiumMissing, launchChromium } from '@flashstack/fixtures/chromium';
 import { build } from 'esbuild';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { renderReport } from '../src/index.js';
+import { renderReport, renderReproductions } from '../src/index.js';
+import { direction, f2fs } from './reproductions.js';
 import { run, withVictim } from './runs.js';
 
 // Reports as a real browser shows them.
@@ -27,6 +28,8 @@ describe.skipIf(missing)('in Chromium', () => {
     writeFileSync(join(folder, 'comparison.html'), renderReport([greedy, ...others]));
     writeFileSync(join(folder, 'partial.html'), renderReport([partial]));
     writeFileSync(join(folder, 'reads.html'), renderReport([reads]));
+    writeFileSync(join(folder, 'reproduction.html'), renderReproductions([f2fs], { command: 'flashstack reproduce' }));
+    writeFileSync(join(folder, 'reproductions.html'), renderReproductions([f2fs, direction]));
   });
 
   afterAll(async () => {
@@ -51,7 +54,8 @@ describe.skipIf(missing)('in Chromium', () => {
   }
 
   const full = process.env.CI !== undefined;
-  const pages = full ? ['run.html', 'comparison.html', 'partial.html', 'reads.html'] : ['run.html', 'comparison.html'];
+  const usual = ['run.html', 'comparison.html', 'reproduction.html'];
+  const pages = full ? [...usual, 'partial.html', 'reads.html', 'reproductions.html'] : usual;
   const widths = full ? [1920, 1280, 1180, 1000, 768, 560, 390, 360] : [1280, 390];
 
   describe.each(pages)('%s', (name) => {
@@ -122,7 +126,7 @@ describe.skipIf(missing)('in Chromium', () => {
   test('a browser makes the same bytes: no Node built-in, no platform arithmetic', async () => {
     const bundle = await build({
       stdin: {
-        contents: `import { renderReport } from './index.ts'; globalThis.renderReport = renderReport;`,
+        contents: `import { renderReport, renderReproductions } from './index.ts'; Object.assign(globalThis, { renderReport, renderReproductions });`,
         resolveDir: fileURLToPath(new URL('../src', import.meta.url)),
         loader: 'ts',
       },
@@ -143,6 +147,12 @@ describe.skipIf(missing)('in Chromium', () => {
       );
       expect(there === renderReport(given)).toBe(true);
     }
+    const reproductions = [f2fs, direction];
+    const there = await page.evaluate(
+      (list) => (globalThis as unknown as { renderReproductions(list: unknown): string }).renderReproductions(list),
+      reproductions,
+    );
+    expect(there === renderReproductions(reproductions)).toBe(true);
     await page.close();
   });
 
@@ -177,6 +187,33 @@ describe.skipIf(missing)('in Chromium', () => {
     expect(await page.locator('[data-metrics] tbody tr:visible').count()).toBe(1);
     expect(errors).toEqual([]);
     await page.context().close();
+  });
+
+  test('claims are a table with columns, and cards on a phone, where each value says what it is', async () => {
+    for (const [width, cards] of [
+      [1280, false],
+      [390, true],
+    ] as const) {
+      const { page } = await open('reproduction.html', { viewport: { width, height: 844 } });
+      const row = page.locator('.claims tbody tr').nth(4);
+      const tops = await row
+        .locator('td.num')
+        .evaluateAll((all) => all.map((cell) => cell.getBoundingClientRect().top));
+      expect(new Set(tops).size).toBe(cards ? 3 : 1);
+      const before = await page.evaluate(
+        "getComputedStyle(document.querySelector('.claims .pub'), '::before').content",
+      );
+      expect(before).toBe(cards ? '"published "' : 'none');
+      // The square of a miss lies beyond the band, the strip is as wide as its place.
+      const mark = await row.locator('.sm').boundingBox();
+      const band = await row.locator('.bd').boundingBox();
+      const strip = await row.locator('.strip').boundingBox();
+      if (mark === null || band === null || strip === null) throw new Error('a part of the strip is not visible');
+      expect(mark.x).toBeGreaterThan(band.x + band.width);
+      expect(mark.x + mark.width).toBeLessThan(strip.x + strip.width);
+      expect(strip.width).toBeGreaterThan(200);
+      await page.context().close();
+    }
   });
 
   test('keyboard alone reaches sections, tables and details, with a ring around what is reached', async () => {

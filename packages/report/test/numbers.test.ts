@@ -1,16 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  asGiven,
   bytes,
   change,
   count,
   duration,
   latencyUnit,
+  measured,
   percent,
   short,
   significant,
   split,
   UNKNOWN,
+  withDigits,
 } from '../src/numbers.js';
 
 const full = process.env.CI !== undefined;
@@ -150,4 +153,29 @@ test('the unit of a column keeps its largest value readable', () => {
     }),
     runs,
   );
+});
+
+test('given values keep their digits, measured ones have three', () => {
+  expect([0, 3.1, 16, 0.025, 2200, -46, 1234.5, 1e-6].map((value) => asGiven(value))).toEqual([
+    '0',
+    '3.1',
+    '16',
+    '0.025',
+    '2\u202f200',
+    '−46',
+    '1\u202f234.5',
+    '0.000001',
+  ]);
+  expect(asGiven(2.5e-9)).toBe('2.5\u00a0×\u00a010⁻⁹');
+  expect(asGiven(6.02e23)).toBe('6.02\u00a0×\u00a010²³');
+  expect(asGiven(0.1 + 0.2)).toBe('0.3');
+  expect(asGiven(2156.00000001, 6)).toBe('2\u202f156');
+  expect(asGiven(Number.NaN)).toBe(UNKNOWN);
+  expect([3.1, 1.2345e-8, 0, -0.5].map((value) => measured(value))).toEqual([
+    '3.10',
+    '1.23\u00a0×\u00a010⁻⁸',
+    '0',
+    '−0.500',
+  ]);
+  expect(withDigits(2162.4, 5)).toBe('2\u202f162.4');
 });

@@ -1,6 +1,6 @@
 import { canonicalJson } from '@flashstack/experiment';
 import { leaves } from '../spec-text.js';
-import type { Token } from '../tokens.js';
+import { lineStyle, type Token } from '../tokens.js';
 import type { RunView } from '../view.js';
 
 /** What is compared: a drive with its configuration; or a workload, where all drives are the same. */
@@ -43,8 +43,6 @@ export interface Difference {
   readonly values: readonly string[];
 }
 
-const COLORS: readonly Token[] = ['f2fs', 'orcfs', 'btrfs', 'nilfs2', 'lfs'];
-const DASHES: readonly (string | undefined)[] = [undefined, undefined, '11 4', '1.5 4', '8 3 2 3'];
 const MARKERS: readonly Marker[] = ['circle', 'diamond', 'square', 'triangle'];
 /** Keys that tell systems of one name apart, in their names. */
 const NAMING_KEYS = 2;
@@ -143,8 +141,6 @@ function styled(names: readonly string[], baseline: number): System[] {
   return names.map((name, at): System => {
     const marker = MARKERS[at % MARKERS.length];
     if (at === baseline) return { name, token: 'ext4', dash: '6 4', marker };
-    const color = other % COLORS.length;
-    const round = Math.floor(other++ / COLORS.length);
-    return { name, token: COLORS[color], dash: DASHES[(color + 2 * round) % DASHES.length], marker };
+    return { name, ...lineStyle(other++), marker };
   });
 }

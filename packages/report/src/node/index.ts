@@ -1,1 +1,1 @@
-export { renderFigures, type WrittenFigure } from './render-figures.js';
+export { renderFigures, renderReproductionFigures, type WrittenFigure } from './render-figures.js';

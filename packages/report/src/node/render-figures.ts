@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { ExperimentResult } from '@flashstack/experiment';
 import { writeWhole } from '@flashstack/experiment/node';
 import { Resvg } from '@resvg/resvg-js';
-import { figureFiles } from '../figure-files.js';
+import { type FigureFile, figureFiles, reproductionFigures } from '../figure-files.js';
+import type { Reproduction } from '../reproduction/types.js';
 import type { ReportOptions } from '../run-report.js';
 
 /** Pixels of a picture per pixel of its drawing: enough for print. */
@@ -27,7 +28,18 @@ export function renderFigures(
   folder: string,
   options: ReportOptions = {},
 ): WrittenFigure[] {
-  const files = figureFiles(results, options);
+  return write(figureFiles(results, options), folder);
+}
+
+/**
+ * The same for the figures of a reproduction.
+ * @throws InputError as `renderReproductions`, HostError if a file cannot be written; those before it stay.
+ */
+export function renderReproductionFigures(reproduction: Reproduction, folder: string): WrittenFigure[] {
+  return write(reproductionFigures(reproduction), folder);
+}
+
+function write(files: readonly FigureFile[], folder: string): WrittenFigure[] {
   return files.map(({ name, title, svg }) => {
     const paths = { svg: join(folder, `${name}.svg`), png: join(folder, `${name}.png`) };
     writeWhole(paths.svg, svg);

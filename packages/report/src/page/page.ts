@@ -12,6 +12,8 @@ export interface Page {
   readonly head: Insert;
   readonly sections: readonly Section[];
   readonly footer: Insert;
+  /** Rules of style that only pages of this kind need. */
+  readonly style?: string;
 }
 
 const logo: Markup = trusted(
@@ -30,7 +32,7 @@ export function pageHtml(page: Page): string {
   );
   const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
   return html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title}</title><link rel="icon" href="data:,"><style>${trusted(style)}</style></head><body>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title}</title><link rel="icon" href="data:,"><style>${trusted(style + (page.style ?? ''))}</style></head><body>
 <svg width="0" height="0" class="vh" aria-hidden="true">${trusted(hatchPattern())}</svg>
 <header class="top"><div class="wrap"><div class="brand">${logo}<b>flashstack</b><span>${kind}</span><span class="gap"></span><button class="script" data-switch type="button" aria-label="switch between light and dark">◐ theme</button></div></div></header>
 <div class="wrap">${head}</div>

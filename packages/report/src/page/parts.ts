@@ -50,9 +50,10 @@ function drawingHtml(drawing: Drawing, size: Size, canvas: Canvas): Markup {
 
 /** A legend: each colour with its name. */
 function legendHtml(entries: readonly Swatch[]): Markup {
-  return html`<ul class="leg">${entries.map(
-    ({ token, label, hatched }) =>
-      html`<li><i class="sw${hatched ? ' hatch' : ''}" style="background-color:var(--${token})"></i>${label}</li>`,
+  return html`<ul class="leg">${entries.map(({ token, label, hatched, outlined }) =>
+    outlined === true
+      ? html`<li><i class="sw diamond" style="border-color:var(--${token})"></i>${label}</li>`
+      : html`<li><i class="sw${hatched ? ' hatch' : ''}" style="background-color:var(--${token})"></i>${label}</li>`,
   )}</ul>`;
 }
 
@@ -83,6 +84,6 @@ export function keyFiguresHtml(figures: readonly KeyFigure[]): Markup {
 }
 
 /** The state of a run or of a judgement, with its symbol. */
-export function tagHtml(kind: 'pass' | 'miss' | 'warn', label: string): Markup {
-  return html`<span class="tag ${kind}">${{ pass: '✓', miss: '✗', warn: '◐' }[kind]} ${label}</span>`;
+export function tagHtml(kind: 'pass' | 'miss' | 'warn' | 'skip', label: string): Markup {
+  return html`<span class="tag ${kind}">${{ pass: '✓', miss: '✗', warn: '◐', skip: '○' }[kind]} ${label}</span>`;
 }

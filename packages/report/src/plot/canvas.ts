@@ -70,14 +70,15 @@ function legendBelow(legend: readonly Swatch[], size: Size): { svg: string; heig
   let svg = '';
   let x = 0;
   let y = size.height + 10;
-  for (const { token, label, hatched } of legend) {
+  for (const { token, label, hatched, outlined } of legend) {
     const wide = 34 + label.length * 6.6;
     if (x > 0 && x + wide > size.width) {
       x = 0;
       y += LEGEND_LINE;
     }
     const key = (fill: string): string => `<rect x="${x}" y="${y}" width="12" height="12" rx="2" fill="${fill}"/>`;
-    svg += key(color(token)) + (hatched ? key(HATCH) : '');
+    const diamond = `<path d="M${x + 6} ${y + 0.5}l5.5 5.5l-5.5 5.5l-5.5 -5.5z" fill="${color('page')}" stroke="${color(token)}" stroke-width="2"/>`;
+    svg += outlined === true ? diamond : key(color(token)) + (hatched ? key(HATCH) : '');
     svg += `<text x="${x + 18}" y="${y + 10}" text-anchor="start" fill="${color('ink')}">${escapeHtml(label)}</text>`;
     x += Math.round(wide);
   }
@@ -88,7 +89,7 @@ function legendBelow(legend: readonly Swatch[], size: Size): { svg: string; heig
 function tidy(svg: string): string {
   return svg
     .replace(/ (?:aria-label|aria-hidden|font-variant)="[^"]*"/g, '')
-    .replace(/(\s(?:d|x|y|x1|x2|y1|y2|width|height|transform)=")([^"]*)/g, (_, name: string, value: string) => {
+    .replace(/(\s(?:d|x|y|cx|cy|x1|x2|y1|y2|width|height|transform)=")([^"]*)/g, (_, name: string, value: string) => {
       return name + value.replace(/-?\d+\.\d+/g, shorten);
     })
     .replaceAll('&#160;', '\u00a0')
