@@ -1,6 +1,7 @@
 import { FtlStatus } from '@flashstack/ftl';
 import type { Token } from '@flashstack/nand-device';
 import { type CommandContext, Job } from './command-context.js';
+import { DrainPolicy } from './drain-policy.js';
 import { gcShare } from './phases.js';
 import { openSlots } from './program-unit.js';
 import { Waiters } from './waiters.js';
@@ -36,9 +37,7 @@ export class BufferDrain {
   /** Flushes that wait for entries. */
   private readonly flushes: number[] = [];
   private readonly inFlightLimit: number;
-  private readonly highSlots: number;
-  private readonly lowSlots: number;
-  private draining = false;
+  readonly policy: DrainPolicy;
 
   constructor(context: CommandContext, owner: DrainOwner) {
     this.context = context;
@@ -46,18 +45,26 @@ export class BufferDrain {
     const { buffer } = context.config;
     const limit = buffer?.inFlightSlots ?? Number.POSITIVE_INFINITY;
     this.inFlightLimit = limit > 0 ? limit : 2 * openSlots(context.config);
-    const lazy = buffer !== null && buffer.drain === 'watermark';
-    this.highSlots = lazy ? Math.floor(buffer.slots * buffer.highWatermark) : 0;
-    this.lowSlots = lazy ? Math.floor(buffer.slots * buffer.lowWatermark) : 0;
+    this.policy = new DrainPolicy(context, () => this.drain());
   }
 
   /** Hands dirty entries on, oldest first, as far as policy and the limit in flight allow. */
   drain(): void {
     const { buffer } = this.context;
     while (buffer.head !== NONE && buffer.issued + buffer.filling < this.inFlightLimit) {
-      if (!this.wantsDrain()) return;
+      if (!this.wantsDrain()) {
+        this.policy.rest();
+        return;
+      }
       this.advance(buffer.head);
     }
+    if (buffer.head === NONE) this.policy.drained();
+  }
+
+  /** Drains if there is something to drain, and sees to it that a half whose end writes wait for gets there. */
+  goOn(): void {
+    if (this.context.buffer.dirty > 0) this.drain();
+    if (this.policy.halves !== null && this.owner.isFull) this.completeUnits();
   }
 
   /** A dirty entry goes to the FTL, after a read of what it lacks. */
@@ -74,12 +81,12 @@ export class BufferDrain {
 
   /** The entry's program is done. */
   entryDone(entry: number, status: number, token: Token): void {
-    const { buffer, scheduler, ftl } = this.context;
+    const { scheduler, ftl } = this.context;
     if (status !== FtlStatus.ok) this.lose();
     this.lastGcShare = gcShare(scheduler, token, ftl.doneParkedNs);
     this.release(entry, status, token);
     this.owner.roomMade();
-    if (buffer.dirty > 0) this.drain();
+    this.goOn();
   }
 
   /** The missing blocks of an entry have been read. */
@@ -102,7 +109,7 @@ export class BufferDrain {
       buffer.mask[entry] = fullMask;
       this.issue(entry);
     }
-    if (buffer.dirty > 0) this.drain();
+    this.goOn();
   }
 
   /**
@@ -142,10 +149,14 @@ export class BufferDrain {
   }
 
   private wantsDrain(): boolean {
-    const { buffer, early } = this.context;
-    if (this.flushes.length > 0 || this.owner.isFull || !early) return true;
-    this.draining = buffer.dirty > (this.draining ? this.lowSlots : this.highSlots);
-    return this.draining;
+    return this.policy.wants(this.flushes.length > 0 || this.owner.isFull || !this.context.early);
+  }
+
+  /** Everything in flight waits for its program unit to fill up, and nothing comes that could fill it: pads it. */
+  private completeUnits(): void {
+    const { buffer, ftl, jobs } = this.context;
+    const { issued, filling } = buffer;
+    if (issued > 0 && filling === 0 && issued <= ftl.stats.pending) ftl.flush(jobs.acquire(Job.pad, 0, 0, 0));
   }
 
   private issue(entry: number): void {
@@ -170,6 +181,7 @@ export class BufferDrain {
     let link = buffer.waiters[entry];
     if (contents !== null) contents.release(buffer.record[entry]);
     buffer.free(entry);
+    this.policy.halves?.left(entry);
     while (link !== NONE) {
       const h = waiters.request[link];
       const untilIssue = waiters.untilIssue[link] !== 0;

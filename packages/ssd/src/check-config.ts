@@ -36,6 +36,11 @@ const bufferRanges: Record<string, Range> = {
   inFlightSlots: [0, 2 ** 26],
 };
 
+const bufferTimes: Record<string, Range> = {
+  timerNs: [1, Number.MAX_SAFE_INTEGER],
+  idleNs: [1, Number.MAX_SAFE_INTEGER],
+};
+
 const queueRanges: Record<string, Range> = { depth: [1, 2 ** 24], queues: [1, 65_536] };
 
 /**
@@ -100,13 +105,33 @@ function checkScheduler(findings: Findings, { scheduler }: SsdConfig): void {
 
 function checkBuffer(findings: Findings, config: SsdConfig): void {
   const { buffer } = config;
-  if (!findings.section('buffer', buffer, bufferRanges, ['earlyCompletion', 'drain']) || buffer === null) return;
-  findings.flag('buffer.earlyCompletion', buffer.earlyCompletion);
-  findings.oneOf('buffer.drain', buffer.drain, ['eager', 'watermark']);
-  if (buffer.lowWatermark > buffer.highWatermark) {
+  const others = ['earlyCompletion', 'drain'];
+  if (!findings.section('buffer', buffer, bufferRanges, others, bufferTimes, ['kind']) || buffer === null) return;
+  const { kind = 'single', drain, earlyCompletion, highWatermark, lowWatermark } = buffer;
+  findings.flag('buffer.earlyCompletion', earlyCompletion);
+  findings.oneOf('buffer.drain', drain, ['eager', 'watermark', 'full', 'idle', 'timer']);
+  findings.oneOf('buffer.kind', kind, ['single', 'double']);
+  if (lowWatermark > highWatermark) {
+    findings.add('buffer.lowWatermark', `must not exceed highWatermark (${highWatermark}), found ${lowWatermark}`);
+  }
+  if (kind === 'double') checkDoubleBuffer(findings, buffer);
+  if (buffer.timerNs !== undefined && drain !== 'timer' && kind !== 'double') {
+    findings.add('buffer.timerNs', 'has a meaning only with drain: timer or kind: double; leave it out');
+  }
+  if (buffer.idleNs !== undefined && drain !== 'idle') {
+    findings.add('buffer.idleNs', 'has a meaning only with drain: idle; leave it out');
+  }
+}
+
+function checkDoubleBuffer(findings: Findings, { slots, drain, earlyCompletion }: BufferConfig): void {
+  if (slots < 2) findings.add('buffer.slots', `a double buffer needs at least one slot for each half, found ${slots}`);
+  if (drain !== 'full') {
+    findings.add('buffer.drain', `a double buffer drains a half when it is full: expected full, found ${show(drain)}`);
+  }
+  if (!earlyCompletion) {
     findings.add(
-      'buffer.lowWatermark',
-      `must not exceed highWatermark (${buffer.highWatermark}), found ${buffer.lowWatermark}`,
+      'buffer.earlyCompletion',
+      'must be true with kind: double: a write could otherwise wait for a half that nobody fills; use kind: single',
     );
   }
 }

@@ -32,7 +32,7 @@ export const Job = { read: 0, write: 1, trim: 2, flush: 3, entry: 4, fill: 5, pa
 export interface TimedFtl extends Ftl {
   /** During `ftlDone`: how long the slots of the job waited for a free block, ns. */
   readonly doneParkedNs: number;
-  readonly stats: Pick<FtlStats, 'programmed' | 'moveReads' | 'copybacks'>;
+  readonly stats: Pick<FtlStats, 'programmed' | 'pending' | 'moveReads' | 'copybacks'>;
 }
 
 /** Where finished requests go. */

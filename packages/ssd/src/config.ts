@@ -50,16 +50,30 @@ export interface FirmwareConfig {
 export interface BufferConfig {
   /** Capacity in slots (mapping units). */
   readonly slots: number;
+  /**
+   * `single`; or `double`: two halves of `slots` / 2. A write that does not fit into one goes to the other, or waits; a
+   * half is drained as a whole when a write did not fit, on a flush, or `timerNs` after the last drain, and takes writes
+   * again when all of it is durable. Default `single`.
+   */
+  readonly kind?: 'single' | 'double';
   /** True: a write is done when its data is in the buffer; false: when it is programmed. */
   readonly earlyCompletion: boolean;
-  /** `eager`: drained as fast as flash takes it; `watermark`: from `highWatermark` down to `lowWatermark`. */
-  readonly drain: 'eager' | 'watermark';
+  /**
+   * `eager`: drained as fast as flash takes it; `watermark`: from `highWatermark` down to `lowWatermark`; `full`: all of it
+   * once a write does not fit; `idle`: while the host has been silent for `idleNs`; `timer`: all of it, `timerNs` after
+   * the last drain. With the last two also while writes wait for room; always for a flush. A double buffer needs `full`.
+   */
+  readonly drain: 'eager' | 'watermark' | 'full' | 'idle' | 'timer';
   /** Share of the slots that are dirty when draining begins. */
   readonly highWatermark: number;
   /** Share of the slots that are dirty when draining ends. */
   readonly lowWatermark: number;
   /** At most so many slots are handed to the FTL at a time; 0: two program units per parallel unit. */
   readonly inFlightSlots: number;
+  /** `timer` and double buffers: ns. Default 300 ms. */
+  readonly timerNs?: number;
+  /** `idle`: ns. Default 1 ms. */
+  readonly idleNs?: number;
 }
 
 /** Command queues of the host interface. */

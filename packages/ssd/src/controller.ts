@@ -55,6 +55,7 @@ export class Controller implements FtlClient, EventTarget {
     const { hostNs = 0 } = context.config.firmware;
     context.active++;
     context.beginning = true;
+    this.writes.drain.policy.hostActive();
     table.markNs[h] = table.issuedNs[h];
     context.chargeWait(h, Phase.queue);
     if (hostNs === 0) {
@@ -105,7 +106,7 @@ export class Controller implements FtlClient, EventTarget {
         break;
     }
     this.context.gc?.poll();
-    if (this.context.active === 0) this.armIdle();
+    if (this.context.active === 0) this.quiet();
   }
 
   slotWord(job: number, lpn: number): number {
@@ -163,7 +164,7 @@ export class Controller implements FtlClient, EventTarget {
         break;
       default:
         context.finish(h);
-        if (context.active === 0) this.armIdle();
+        if (context.active === 0) this.quiet();
     }
   }
 
@@ -236,6 +237,12 @@ export class Controller implements FtlClient, EventTarget {
     const { active, ftl, jobs } = this.context;
     this.padArmed = false;
     if (active > 0) ftl.flush(jobs.acquire(Job.pad, 0, 0, 0));
+  }
+
+  /** No command is under way. */
+  private quiet(): void {
+    this.writes.drain.policy.hostQuiet();
+    this.armIdle();
   }
 
   private armIdle(): void {

@@ -193,7 +193,7 @@ export class WriteCommands implements DrainOwner {
 
   /** Puts arrived slots into the buffer or hands them on; queues the request if the buffer is full. */
   private place(h: number): void {
-    const { table, buffer, counters } = this.context;
+    const { table, counters } = this.context;
     if (table.waiting[h] !== 0) return;
     const mustWait = this.admission.length > 0 && table.placed[h] < table.arrived[h];
     if (mustWait || !this.placeSlots(h)) {
@@ -203,7 +203,7 @@ export class WriteCommands implements DrainOwner {
     } else if (table.placed[h] === table.slots[h]) {
       this.placedAll(h);
     }
-    if (buffer.dirty > 0) this.drain.drain();
+    this.drain.goOn();
   }
 
   /** False if the buffer is full before everything that arrived is placed. */
@@ -255,7 +255,10 @@ export class WriteCommands implements DrainOwner {
       this.awaitEntry(h, present);
       return true;
     }
-    if (buffer.used >= buffer.capacity) return false;
+    const { halves } = this.drain.policy;
+    if (halves === null ? buffer.used >= buffer.capacity : !halves.admit(table.placed[h] === 0 ? table.slots[h] : 1)) {
+      return false;
+    }
     let record = contents === null ? 0 : contents.take(h);
     let blocks = mask;
     if (present !== NONE) {
@@ -268,7 +271,9 @@ export class WriteCommands implements DrainOwner {
       blocks = fullMask;
       buffer.forget(present);
     }
-    this.awaitEntry(h, buffer.insert(lpn, blocks, record, table.origin[h], table.stream[h]));
+    const entry = buffer.insert(lpn, blocks, record, table.origin[h], table.stream[h]);
+    halves?.entered(entry);
+    this.awaitEntry(h, entry);
     return true;
   }
 

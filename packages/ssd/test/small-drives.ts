@@ -135,6 +135,33 @@ const coresDrive: SsdConfig = {
   },
 };
 
+/** Halves smaller than the slots that wait for their program units: one cannot become durable without being padded. */
+export const doubleDrive: SsdConfig = {
+  ...wideDrive,
+  name: 'double',
+  buffer: { ...smallBuffer, slots: 40, kind: 'double', drain: 'full', timerNs: 2_000_000 },
+};
+
+export const fullDrainDrive: SsdConfig = {
+  ...plainDrive,
+  name: 'drained-when-full',
+  buffer: { ...smallBuffer, drain: 'full' },
+};
+
+export const idleDrainDrive: SsdConfig = {
+  ...plainDrive,
+  name: 'drained-when-idle',
+  buffer: { ...smallBuffer, drain: 'idle', idleNs: 200_000 },
+};
+
+export const timerDrainDrive: SsdConfig = {
+  ...plainDrive,
+  name: 'drained-by-timer',
+  buffer: { ...smallBuffer, drain: 'timer', timerNs: 1_500_000 },
+};
+
+const protectedDoubleDrive: SsdConfig = { ...doubleDrive, name: 'protected-double', powerLossProtection: true };
+
 export const drives: readonly SsdConfig[] = [
   plainDrive,
   bufferedDrive,
@@ -145,6 +172,11 @@ export const drives: readonly SsdConfig[] = [
   instantHostDrive,
   protectedDrive,
   coresDrive,
+  doubleDrive,
+  fullDrainDrive,
+  idleDrainDrive,
+  timerDrainDrive,
+  protectedDoubleDrive,
 ];
 
 /** A drive on a scheduler; VSSIM knows no multi-plane commands. */

@@ -55,12 +55,26 @@ const firmware: Section<FirmwareConfig> = {
 const buffer: Section<BufferConfig> = {
   slots: count(1, 2 ** 26, 'Capacity in slots (mapping units).', { of: 'slots' }),
   earlyCompletion: flag('A write is done when it is in the buffer, not only when it is programmed.'),
-  drain: choice(['eager', 'watermark'], 'As fast as flash takes it, or from the high down to the low watermark.'),
+  drain: choice(
+    ['eager', 'watermark', 'full', 'idle', 'timer'],
+    'As fast as flash takes it, between watermarks, when a write does not fit, while the host is silent, or at times.',
+  ),
   highWatermark: share('Dirty share of the slots at which draining begins.'),
   lowWatermark: share('Dirty share of the slots at which draining ends.'),
   inFlightSlots: count(0, 2 ** 26, 'Slots handed to the FTL at a time; 0: two program units per parallel unit.', {
     of: 'slots',
   }),
+  kind: choice(
+    ['single', 'double'],
+    'One buffer, or two halves that are drained in turn (needs drain: full).',
+    'single',
+  ),
+  timerNs: time('Drain timer and double buffers: time after the last drain.', {
+    min: 1,
+    max: Number.MAX_SAFE_INTEGER,
+    default: '300ms',
+  }),
+  idleNs: time('Drain idle: silence of the host.', { min: 1, max: Number.MAX_SAFE_INTEGER, default: '1ms' }),
 };
 
 const queue: Section<QueueConfig> = {
