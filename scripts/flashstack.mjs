@@ -19,10 +19,10 @@ function newest(folder) {
 function sourcesChanged() {
   if (!existsSync(main)) return true;
   const built = statSync(main).mtimeMs;
-  const folders = readdirSync(`${root}packages`)
-    .map((name) => `${root}packages/${name}/src`)
+  const folders = ['packages', 'apps']
+    .flatMap((part) => readdirSync(`${root}${part}`).map((name) => `${root}${part}/${name}/src`))
     .filter((folder) => existsSync(folder));
-  return [...folders, `${root}apps/flashstack/src`].some((folder) => newest(folder) > built);
+  return folders.some((folder) => newest(folder) > built);
 }
 
 // stdout belongs to the command; what setting up says goes to stderr.

@@ -67,7 +67,11 @@ export default defineConfig({
           { text: 'API', link: '/reference/api/' },
         ],
       },
-      { text: 'Validation', link: '/validation/' },
+      {
+        text: 'Validation',
+        link: '/validation/',
+        items: [{ text: 'Published experiments', link: '/validation/reproductions' }],
+      },
       {
         text: 'Decisions',
         link: '/decisions/',

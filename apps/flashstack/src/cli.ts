@@ -7,6 +7,7 @@ import { InterruptedError } from './interrupt.js';
 import { type MappingSizeFlags, runMappingSize } from './mapping-size-command.js';
 import { addFlags, specFlags, traceFlags } from './option-flags.js';
 import { describeError, exitCodeOf } from './report-error.js';
+import { type ReproduceFlags, runReproduce } from './reproduce-command.js';
 import { type ReportFlags, runCompare, runExport, runReport } from './results-command.js';
 import { runReplay, runRun, type SpecFlags } from './run-command.js';
 import { runSchema } from './schema-command.js';
@@ -87,6 +88,7 @@ function program(host: Host, settings: CliSettings, outcome: { code: number }): 
   addRun(root, session, ends);
   addReplay(root, session, ends);
   addResults(root, session, ends);
+  addReproduce(root, session, ends);
   addTrace(root, session, ends);
   addDevices(root, session);
   addMappingSize(root, session);
@@ -155,6 +157,24 @@ function addResults(root: Command, session: NewSession, ends: Ends): void {
     .requiredOption('--out <dir>', 'folder of the tables')
     .action((files: readonly string[], flags: SessionFlags & { format: 'csv' | 'parquet'; out: string }) =>
       ends(runExport(files, flags.format, flags.out, session(flags))),
+    );
+}
+
+function addReproduce(root: Command, session: NewSession, ends: Ends): void {
+  common(
+    root
+      .command('reproduce')
+      .description('run published experiments, and compare with what was published')
+      .argument('[id...]', 'experiments; see --list'),
+  )
+    .option('--list', 'list the experiments, with the state recorded for this version')
+    .option('--all', 'run every one')
+    .option('--seeds <n>', 'seeds of each; default: as many as the experiment needs')
+    .option('--out <dir>', 'folder of the page, the figures and the values', 'out/reproduce')
+    .option('--json', 'print the values as JSON')
+    .addHelpText('after', exitCodes)
+    .action(async (ids: readonly string[], flags: ReproduceFlags & SessionFlags) =>
+      ends(await runReproduce(ids, flags, session(flags))),
     );
 }
 

@@ -1,10 +1,27 @@
 import { amfMap, orcMap } from './mapping-tables.js';
+import recordedStates from './recorded.json' with { type: 'json' };
 import type { Study } from './study.js';
+import { vnCores } from './vn-cores.js';
 import { vsPage } from './vs-page.js';
 import { vsRand } from './vs-rand.js';
 import { vsWaf } from './vs-waf.js';
+import { vsX25m } from './vs-x25m.js';
 
 export { CancelledError, type Findings, Lab, type LabEnvironment, reproduce, type Study } from './study.js';
 
+/** What a study came to when it was recorded: verdicts by kind, and the digest of all values. */
+export interface RecordedState {
+  readonly verdicts: {
+    readonly pass?: number;
+    readonly miss?: number;
+    readonly expectedMiss?: number;
+    readonly shown?: number;
+  };
+  readonly sha256: string;
+}
+
+/** By id, with the seeds of each study. */
+export const recorded: Readonly<Record<string, RecordedState>> = recordedStates;
+
 /** Every published experiment that can be run, in the order in which they are listed. */
-export const studies: readonly Study[] = [vsPage, vsWaf, vsRand, orcMap, amfMap];
+export const studies: readonly Study[] = [vsX25m, vsPage, vsWaf, vsRand, vnCores, orcMap, amfMap];

@@ -29,6 +29,7 @@ export const orcMap: Study = {
   tightness: 'T',
   scale: 'full size',
   seeds: 1,
+  cpuSeconds: 0,
   run: async () => ({
     claims: [
       claim({
@@ -74,10 +75,11 @@ export const orcMap: Study = {
 export const amfMap: Study = {
   id: 'AMF-MAP',
   title: 'size of the mapping table',
-  paper: 'Application-Managed Flash (FAST 2016)',
+  paper: 'AMF (FAST 2016)',
   tightness: 'T',
   scale: 'full size',
   seeds: 1,
+  cpuSeconds: 0,
   run: async () => ({
     claims: [512, 1024].flatMap((gib) => [
       claim({

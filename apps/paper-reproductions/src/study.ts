@@ -14,7 +14,7 @@ export interface Findings {
 export interface Study {
   /** Such as `VS-RAND`; the identifiers of `docs/validation/reproductions.md`. */
   readonly id: string;
-  /** At most 40 characters: what is compared. */
+  /** At most 36 characters: what is compared. */
   readonly title: string;
   /** Such as `VSSIM (MSST 2013)`. */
   readonly paper: string;
@@ -23,6 +23,8 @@ export interface Study {
   readonly scale: string;
   /** Seeds of a run: 1 where nothing is random, at least 5 elsewhere. */
   readonly seeds: number;
+  /** CPU time with all seeds, roughly: shown before it is run. */
+  readonly cpuSeconds: number;
   run(lab: Lab): Promise<Findings>;
 }
 

@@ -10,11 +10,12 @@ const DEEP = { channels: 2, ways: 8 };
 /** The larger the page, the less channels gain over ways (digest of the papers, 6.6, finding i). */
 export const vsPage: Study = {
   id: 'VS-PAGE',
-  title: 'channels against ways, pages of 4 to 16 KiB',
+  title: 'channels against ways, by page size',
   paper: 'VSSIM (MSST 2013)',
   tightness: 'D',
   scale: 'drive 1:40 (512 MiB), blocks 1:4; 16 chips at all points',
   seeds: 5,
+  cpuSeconds: 5,
   run: async (lab) => {
     const gains: number[][] = [];
     const rows: (string | number)[][] = [];

@@ -31,11 +31,12 @@ async function sweep(lab: Lab, kind: 'random' | 'sequential'): Promise<number[][
 /** Random writes gain more from channels than sequential ones (digest of the papers, 6.6, finding v). */
 export const vsRand: Study = {
   id: 'VS-RAND',
-  title: 'random and sequential writes, 1 to 32 channels',
+  title: 'writes over 1 to 32 channels',
   paper: 'VSSIM (MSST 2013)',
   tightness: 'D',
   scale: '64 MiB per channel, a 16th of the chips; blocks of 64 pages instead of 256',
   seeds: 5,
+  cpuSeconds: 12,
   run: async (lab) => {
     const random = await sweep(lab, 'random');
     const sequential = await sweep(lab, 'sequential');

@@ -21,11 +21,12 @@ const settings: readonly Setting[] = [
 /** Write amplification alone misleads (digest of the papers, 6.6, finding iv). */
 export const vsWaf: Study = {
   id: 'VS-WAF',
-  title: 'write amplification against throughput',
+  title: 'write amplification and speed',
   paper: 'VSSIM (MSST 2013)',
   tightness: 'D',
   scale: 'drive 1:80 (256 MiB), blocks 1:4',
   seeds: 5,
+  cpuSeconds: 8,
   run: async (lab) => {
     const results: ExperimentResult[][] = [];
     for (const { name, overrides } of settings) {
