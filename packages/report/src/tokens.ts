@@ -207,13 +207,16 @@ export function lineStyle(n: number): LineStyle {
   return { token: FREE[at], dash: DASHES[(at + 2 * round) % DASHES.length] };
 }
 
-/** What has a colour of its own on every page: systems and directions, by the first word of a name. */
-const ownStyles: Readonly<Record<string, LineStyle>> = {
+/** Systems have a colour of their own on every page; the first word of a name tells which. */
+const systemStyles: Readonly<Record<string, LineStyle>> = {
   ext4: { token: 'ext4', dash: '6 4' },
   f2fs: { token: 'f2fs', dash: undefined },
   orcfs: { token: 'orcfs', dash: undefined },
   btrfs: { token: 'btrfs', dash: '11 4' },
   nilfs2: { token: 'nilfs2', dash: '1.5 4' },
+};
+/** So have directions, where nothing else is in the name. */
+const directionStyles: Readonly<Record<string, LineStyle>> = {
   read: { token: 'read', dash: undefined },
   reads: { token: 'read', dash: undefined },
   write: { token: 'write', dash: undefined },
@@ -223,8 +226,10 @@ const ownStyles: Readonly<Record<string, LineStyle>> = {
 /** How lines of these names are drawn in one figure: those with a colour of their own in it, others in free ones. */
 export function lineStyles(names: readonly string[]): LineStyle[] {
   const own = names.map((name) => {
-    const word = name.toLowerCase().split(/[\s,:(]/, 1)[0];
-    return Object.hasOwn(ownStyles, word) ? ownStyles[word] : null;
+    const lower = name.toLowerCase();
+    const word = lower.split(/[\s,:(]/, 1)[0];
+    if (Object.hasOwn(systemStyles, word)) return systemStyles[word];
+    return Object.hasOwn(directionStyles, lower) ? directionStyles[lower] : null;
   });
   // Two of one system: the first keeps its colour.
   const kept = own.map((style, at) => (own.indexOf(style) === at ? style : null));

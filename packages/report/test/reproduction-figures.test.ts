@@ -122,6 +122,7 @@ test('systems and directions keep their colours, the others take what is left', 
   const tokens = (...names: string[]): string[] => lineStyles(names).map(({ token }) => token);
   expect(tokens('EXT4', 'F2FS', 'OrcFS')).toEqual(['ext4', 'f2fs', 'orcfs']);
   expect(tokens('read', 'writes')).toEqual(['read', 'write']);
+  expect(tokens('write amplification', 'read errors')).toEqual(['f2fs', 'orcfs']);
   expect(tokens('greedy', 'F2FS (2 logs)', 'fifo')).toEqual(['orcfs', 'f2fs', 'btrfs']);
   expect(tokens('F2FS, 2 logs', 'F2FS, 4 logs')).toEqual(['f2fs', 'orcfs']);
   const many = lineStyles(Array.from({ length: 11 }, (_, i) => `policy ${i}`));

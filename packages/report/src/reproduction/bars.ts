@@ -62,6 +62,8 @@ export function barsFigure(figure: ReproductionFigure, reproduction: Reproductio
 function legendOf({ series }: BarChart): Swatch[] {
   const simulated = series.filter((one) => !one.published);
   const alone = series.filter((one) => one.published && !simulated.some((other) => other.slot === one.slot));
+  // One kind of bar needs no key: the title says what it is.
+  if (series.length === 1) return [];
   return [
     ...simulated.map(({ token, name }): Swatch => ({ token, label: name, hatched: false })),
     ...alone.map(({ token, name }): Swatch => ({ token, label: name, hatched: false, outlined: true })),
@@ -194,6 +196,12 @@ function standingSketch(chart: BarChart, size: Size): Sketch {
   };
 }
 
+/** A name in so many letters, in two lines if they are needed. */
+function besides(name: string, most: number): string {
+  const lines = wrapped(name, (most + 1) * LETTER);
+  return lines === null ? `${name.slice(0, most - 1)}…` : lines.join('\n');
+}
+
 function lyingSketch(chart: BarChart, size: Size): Sketch {
   const { figure, groups, axis, series } = chart;
   const most = NAME_LETTERS[size.narrow ? 1 : 0];
@@ -203,7 +211,7 @@ function lyingSketch(chart: BarChart, size: Size): Sketch {
   const values = series.filter((one) => !one.published).flatMap((one) => placedOf(one, chart, inner));
   const names = groups.map((name, group) => ({
     y: group + 0.5,
-    text: name.length > most ? `${name.slice(0, most - 1)}…` : name,
+    text: besides(name, most),
   }));
   const ticks = axis.ticks.filter((_, i) => !size.narrow || i % 2 === 0);
   return {

@@ -9,6 +9,9 @@ const NO_CHANGE = /^no (?:difference|change)$/i;
 /** Digits of simulated values, as few of them as show on which side of the band the value lies. */
 const PRECISIONS = [3, 4, 5, 6, 8] as const;
 
+/** Whole numbers below have fewer digits than others are rounded to. */
+const SMALL = 100;
+
 /** What a paper says, as text and as a place on a scale. */
 export interface Published {
   readonly text: string;
@@ -63,9 +66,11 @@ export function bandText(claim: Claim): string {
 }
 
 function valueText(claim: Claim, value: number): string {
-  const exact = claim.basis !== 'time' && Number.isInteger(value);
+  const { mean, low, high } = claim.simulated;
+  // Whole numbers of all seeds have been counted; simulated time may be one by chance, but hardly a small one.
+  const counted = [mean, low, high].every(Number.isInteger) && (claim.basis !== 'time' || Math.abs(value) < SMALL);
   const tiny = value !== 0 && Math.abs(value) < 1e-6;
-  const text = exact ? count(value) : tiny ? asGiven(value, 3) : withDigits(value, precisionOf(claim, value));
+  const text = counted ? count(value) : tiny ? asGiven(value, 3) : withDigits(value, precisionOf(claim, value));
   return signed(text, value, claim);
 }
 

@@ -15,7 +15,7 @@ import type { Reproduction } from './types.js';
 
 /** What a page of reproductions may be told besides these. */
 export interface ReproductionsOptions {
-  /** Title of the page; without it that of the reproduction, or their number. */
+  /** Title of the page; without it name and title of the reproduction, or their number. */
   readonly title?: string;
   /** The command that gives the reproductions again. */
   readonly command?: string;
@@ -46,7 +46,7 @@ export function renderReproductions(
   const canvas = new Canvas();
   const single = reproductions.length === 1;
   const [first] = reproductions;
-  const title = options.title ?? (single ? first.title : `${count(reproductions.length)} reproductions of papers`);
+  const title = options.title ?? (single ? titleOf(first) : `${count(reproductions.length)} reproductions of papers`);
   const claims = reproductions.flatMap((reproduction) => reproduction.claims);
   const how: Section = {
     id: HOW,
@@ -107,7 +107,7 @@ function manySections(reproductions: readonly Reproduction[], canvas: Canvas): S
     return {
       id: slug(reproduction.id),
       name: reproduction.id,
-      title: reproduction.title,
+      title: titleOf(reproduction),
       intro: identity(reproduction),
       body: [
         ...claimsHtml(reproduction),
@@ -122,9 +122,13 @@ function manySections(reproductions: readonly Reproduction[], canvas: Canvas): S
 const bandsIntro =
   'A band says what a calibrated simulation can honestly claim without the machine of the authors. A result passes if the mean of its seeds lies in the band.';
 
+function titleOf({ id, title }: Reproduction): string {
+  return `${id}: ${title}`;
+}
+
 /** What was reproduced and how, in one line. */
-function identity({ id, paper, tightness, scale, seeds }: Reproduction): Markup {
-  return html`${paper} · <code>${id}</code> · ${classTexts[tightness]} · scale: ${scale} · ${seedsText(seeds)}`;
+function identity({ paper, tightness, scale, seeds }: Reproduction): string {
+  return `${paper} · ${classTexts[tightness]} · scale: ${scale} · ${seedsText(seeds)}`;
 }
 
 function identities(reproductions: readonly Reproduction[]): string {
@@ -156,7 +160,12 @@ function tablesHtml({ tables }: Reproduction): Markup[] {
     const numeric = columns.filter((at) => rows.length > 0 && rows.every((row) => typeof row[at] === 'number'));
     const cell = (value: string | number): string =>
       typeof value === 'string' ? value : Number.isInteger(value) ? count(value) : measured(value);
-    return panelHtml(12, title, null, tableHtml({ head, rows: rows.map((row) => row.map(cell)), numeric }));
+    return panelHtml(
+      head.length > 4 ? 12 : 6,
+      title,
+      null,
+      tableHtml({ head, rows: rows.map((row) => row.map(cell)), numeric }),
+    );
   });
 }
 

@@ -20,11 +20,11 @@ export const reproductionStyle: string = `
 .strip{position:relative;height:22px;min-width:120px}
 .strip::before{content:"";position:absolute;left:0;right:0;top:50%;height:1px;background:var(--rule)}
 .strip i,.strip b{position:absolute;display:block}
-.strip .bd{top:3px;bottom:3px;background:var(--h1);border:solid var(--h5);border-width:0 1.5px}.strip .bd.left{border-left:0}.strip .bd.right{border-right:0}
+.strip .bd{top:3px;bottom:3px;background:var(--h1);border:solid var(--h5);border-width:0 1.5px;min-width:3px}.strip .bd.left{border-left:0}.strip .bd.right{border-right:0}
 .strip .un{top:2px;bottom:2px;border-left:1.5px dashed var(--faint)}
-.strip .pb{width:11px;height:11px;top:5.5px;margin-left:-5.5px;transform:rotate(45deg);background:var(--page);border:2px solid var(--ink)}.strip .pb.in{border-style:dotted}
+.strip .pb{width:12px;height:12px;top:5px;margin-left:-6px;transform:rotate(45deg);background:var(--page);border:2px solid var(--ink)}.strip .pb.in{border-style:dotted}
 .strip .rg{height:3px;top:9.5px;background:var(--ink)}
-.strip .sm{width:10px;height:10px;border-radius:50%;top:6px;margin-left:-5px;background:var(--pass);box-shadow:0 0 0 2px var(--page)}
-.strip .sm.miss{background:var(--miss);border-radius:0}.strip .sm.warn{background:var(--warn)}.strip .sm.skip{background:var(--page);border:2.5px solid var(--skip)}
+.strip .sm{width:8px;height:8px;border-radius:50%;top:7px;margin-left:-4px;background:var(--pass)}
+.strip .sm.miss{width:10px;height:10px;top:6px;margin-left:-5px;background:var(--miss);border-radius:0}.strip .sm.warn{background:var(--warn)}.strip .sm.skip{background:var(--page);border:2px solid var(--skip)}
 @media (max-width:700px){.claims thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}.claims,.claims tbody{display:block}.claims tbody tr{display:grid;grid-template-columns:1fr max-content;gap:0 12px;border-bottom:1px solid var(--rule);padding:9px 0 7px}.claims tbody th,.claims td{border:0;padding:1px 0}.claims .num{text-align:left}.claims td.num,.claims .at{grid-column:1/-1}.claims .at{width:auto}.claims .verdict{grid-row:1;grid-column:2;vertical-align:top}.claims .pub::before{content:"published ";color:var(--muted)}.claims .sim::before{content:"simulated ";color:var(--muted)}.claims .band::before{content:"band ";color:var(--muted)}.claims .sim small{display:inline;margin-left:8px}}
 @media print{.claims tr{break-inside:avoid}}`;

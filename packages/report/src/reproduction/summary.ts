@@ -86,7 +86,7 @@ function tags(claims: readonly Claim[]): Markup[] {
 export function overviewHtml(reproductions: readonly Reproduction[]): Markup {
   const rows = reproductions.map(
     ({ id, title, paper, tightness, scale, claims }) =>
-      html`<tr><td><a href="#${slug(id)}">${title}</a><div class="what"><code>${id}</code></div></td><td>${paper}</td><td>${classTexts[tightness]}</td><td>${scale}</td><td>${claims.length === 0 ? '–' : tags(claims)}</td></tr>`,
+      html`<tr><td><a href="#${slug(id)}">${id}</a><div class="what">${title}</div></td><td>${paper}</td><td>${classTexts[tightness]}</td><td>${scale}</td><td>${claims.length === 0 ? '–' : tags(claims)}</td></tr>`,
   );
   const head = ['reproduction', 'paper', 'class', 'scale', 'verdicts'].map(
     (name) => html`<th scope="col">${name}</th>`,
