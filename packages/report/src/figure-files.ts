@@ -4,6 +4,7 @@ import { type Figure, isDrawn, wideWidth } from './figure.js';
 import { Canvas } from './plot/canvas.js';
 import { viewsOf } from './render.js';
 import { checkReproduction } from './reproduction/check.js';
+import { slug } from './reproduction/names.js';
 import { figuresOf } from './reproduction/page.js';
 import type { Reproduction } from './reproduction/types.js';
 import { type ReportOptions, runFigures } from './run-report.js';
@@ -34,13 +35,14 @@ export function figureFiles(
 }
 
 /**
- * The figures of a reproduction, each as an SVG file of its own, in its order; figures without a value are left out.
- * Names begin with that of the reproduction, so that the files of several fit into one folder.
+ * The figures of a reproduction, each as an SVG file of its own, in its order, by the names of the figures; those without
+ * a value are left out.
  * @throws InputError as `renderReproductions`.
  */
 export function reproductionFigures(reproduction: Reproduction, theme: Theme = light): FigureFile[] {
   checkReproduction(reproduction);
-  return filesOf(figuresOf(reproduction), theme);
+  const own = `${slug(reproduction.id)}--`;
+  return filesOf(figuresOf(reproduction), theme).map((file) => ({ ...file, name: file.name.slice(own.length) }));
 }
 
 function filesOf(figures: readonly Figure[], theme: Theme): FigureFile[] {

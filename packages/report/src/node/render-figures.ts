@@ -3,6 +3,7 @@ import type { ExperimentResult } from '@flashstack/experiment';
 import { writeWhole } from '@flashstack/experiment/node';
 import { Resvg } from '@resvg/resvg-js';
 import { type FigureFile, figureFiles, reproductionFigures } from '../figure-files.js';
+import { figureName } from '../reproduction/names.js';
 import type { Reproduction } from '../reproduction/types.js';
 import type { ReportOptions } from '../run-report.js';
 
@@ -32,11 +33,16 @@ export function renderFigures(
 }
 
 /**
- * The same for the figures of a reproduction.
+ * The same for the figures of a reproduction. Names begin with that of the reproduction, so that the files of several fit
+ * into one folder.
  * @throws InputError as `renderReproductions`, HostError if a file cannot be written; those before it stay.
  */
 export function renderReproductionFigures(reproduction: Reproduction, folder: string): WrittenFigure[] {
-  return write(reproductionFigures(reproduction), folder);
+  const files = reproductionFigures(reproduction);
+  return write(
+    files.map((file) => ({ ...file, name: figureName(reproduction.id, file.name) })),
+    folder,
+  );
 }
 
 function write(files: readonly FigureFile[], folder: string): WrittenFigure[] {

@@ -7,7 +7,7 @@ export function slug(name: string): string {
   return text === '' ? 'unnamed' : text;
 }
 
-/** What a figure is called in a page and as a file. No slug holds two hyphens, so that two names never meet. */
+/** What a figure is called among those of several reproductions, in a page and in a folder. No slug holds two hyphens, so that two names never meet. */
 export function figureName(reproduction: string, figure: string): string {
   return `${slug(reproduction)}--${slug(figure)}`;
 }
