@@ -103,6 +103,7 @@ function sectionDefaults(section: string, { nand }: SsdConfig): Record<string, u
     return { earlyCompletion: true, drain: 'eager', highWatermark: 0.75, lowWatermark: 0.5, inFlightSlots: 0 };
   }
   if (section === 'scheduler.vssim') return { ...defaultVssimDelays };
+  if (section === 'readCache') return { readAheadSlots: 0, after: 2 };
   if (section === 'link') return { duplex: 'full', commandNs: 0, chunkBytes: 2 ** 20 };
   return {};
 }

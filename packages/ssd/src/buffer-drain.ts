@@ -1,5 +1,6 @@
 import { FtlStatus } from '@flashstack/ftl';
 import type { Token } from '@flashstack/nand-device';
+import type { CachedReads } from './cached-reads.js';
 import { type CommandContext, Job } from './command-context.js';
 import { DrainPolicy } from './drain-policy.js';
 import { gcShare } from './phases.js';
@@ -38,10 +39,13 @@ export class BufferDrain {
   private readonly flushes: number[] = [];
   private readonly inFlightLimit: number;
   readonly policy: DrainPolicy;
+  private readonly kept: CachedReads | null;
 
-  constructor(context: CommandContext, owner: DrainOwner) {
+  constructor(context: CommandContext, owner: DrainOwner, cached: CachedReads | null) {
     this.context = context;
     this.owner = owner;
+    // What leaves the buffer goes on into the read cache.
+    this.kept = context.config.readCache?.writes === true ? cached : null;
     const { buffer } = context.config;
     const limit = buffer?.inFlightSlots ?? Number.POSITIVE_INFINITY;
     this.inFlightLimit = limit > 0 ? limit : 2 * openSlots(context.config);
@@ -83,6 +87,7 @@ export class BufferDrain {
   entryDone(entry: number, status: number, token: Token): void {
     const { scheduler, ftl } = this.context;
     if (status !== FtlStatus.ok) this.lose();
+    if (status === FtlStatus.ok && this.kept !== null) this.keep(entry, this.kept);
     this.lastGcShare = gcShare(scheduler, token, ftl.doneParkedNs);
     this.release(entry, status, token);
     this.owner.roomMade();
@@ -150,6 +155,12 @@ export class BufferDrain {
 
   private wantsDrain(): boolean {
     return this.policy.wants(this.flushes.length > 0 || this.owner.isFull || !this.context.early);
+  }
+
+  private keep(entry: number, cached: CachedReads): void {
+    const { buffer } = this.context;
+    // Superseded or discarded meanwhile: it is not what reads may see any more.
+    if (buffer.find(buffer.lpn[entry]) === entry) cached.keep(buffer.lpn[entry], buffer.record[entry]);
   }
 
   /** Everything in flight waits for its program unit to fill up, and nothing comes that could fill it: pads it. */

@@ -11,6 +11,8 @@ const topKeys = [
   ...['buffer', 'queue', 'scheduler', 'powerLossProtection', 'keeps', 'gatherNs', 'idleNs'],
 ];
 
+const optionalKeys = ['readCache'];
+
 const linkRanges: Record<string, Range> = {
   readBytesPerSec: [1, 1e12, 'real'],
   writeBytesPerSec: [1, 1e12, 'real'],
@@ -50,12 +52,13 @@ const queueRanges: Record<string, Range> = { depth: [1, 2 ** 24], queues: [1, 65
  */
 export function checkSsdConfig(config: SsdConfig): void {
   const findings = new Findings();
-  if (findings.keys('', config, topKeys)) {
+  if (findings.keys('', config, topKeys, optionalKeys)) {
     if (config.link !== null && findings.section('link', config.link, linkRanges, ['duplex'])) {
       findings.oneOf('link.duplex', config.link.duplex, ['full', 'half']);
     }
     checkFirmware(findings, config);
     if (config.buffer !== null) checkBuffer(findings, config);
+    checkReadCache(findings, config);
     findings.section('queue', config.queue, queueRanges, []);
     checkScheduler(findings, config);
     findings.flag('powerLossProtection', config.powerLossProtection);
@@ -132,6 +135,24 @@ function checkDoubleBuffer(findings: Findings, { slots, drain, earlyCompletion }
     findings.add(
       'buffer.earlyCompletion',
       'must be true with kind: double: a write could otherwise wait for a half that nobody fills; use kind: single',
+    );
+  }
+}
+
+const readCacheRanges: Record<string, Range> = {
+  slots: [1, 2 ** 26],
+  readAheadSlots: [0, 2 ** 25],
+  after: [1, 1_000_000],
+};
+
+function checkReadCache(findings: Findings, { readCache = null }: SsdConfig): void {
+  if (readCache === null || !findings.section('readCache', readCache, readCacheRanges, [], {}, ['writes'])) return;
+  findings.optionalFlag('readCache.writes', readCache.writes);
+  const most = Math.floor(readCache.slots / 2);
+  if (readCache.readAheadSlots > most) {
+    findings.add(
+      'readCache.readAheadSlots',
+      `expected at most half of the ${readCache.slots} slots of the cache, found ${readCache.readAheadSlots}: what was read ahead would go before it is used`,
     );
   }
 }

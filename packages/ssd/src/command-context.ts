@@ -7,7 +7,7 @@ import { GcFirmware } from './gc-firmware.js';
 import { HostTimelines } from './host-timelines.js';
 import { chargeNand, PHASES, Phase } from './phases.js';
 import { JobTable, type RequestTable } from './request-table.js';
-import type { SsdCounters } from './stats.js';
+import type { ReadCacheCounters, SsdCounters } from './stats.js';
 import { WriteBuffer } from './write-buffer.js';
 
 /** What the next event of a request does. */
@@ -26,7 +26,7 @@ export const Stage = {
 } as const;
 
 /** What a job of the FTL is. */
-export const Job = { read: 0, write: 1, trim: 2, flush: 3, entry: 4, fill: 5, pad: 6 } as const;
+export const Job = { read: 0, write: 1, trim: 2, flush: 3, entry: 4, fill: 5, pad: 6, ahead: 7 } as const;
 
 /** What the controller needs of an FTL besides the contract, to tell where time went. */
 export interface TimedFtl extends Ftl {
@@ -48,6 +48,8 @@ export interface ControllerParts {
   readonly table: RequestTable;
   readonly port: HostPort;
   readonly counters: SsdCounters;
+  /** Null: the drive has no read cache. */
+  readonly readCache: ReadCacheCounters | null;
   readonly ftl: TimedFtl;
   readonly scheduler: NandScheduler;
   /** Null: the drive keeps no contents. */
@@ -63,6 +65,7 @@ export class CommandContext {
   readonly ftl: TimedFtl;
   readonly scheduler: NandScheduler;
   readonly contents: RequestContents | null;
+  readonly readCache: ReadCacheCounters | null;
   readonly timelines: HostTimelines;
   readonly buffer: WriteBuffer;
   /** Null: relocating pages costs no processor time. */
@@ -95,6 +98,7 @@ export class CommandContext {
     this.ftl = parts.ftl;
     this.scheduler = parts.scheduler;
     this.contents = parts.contents;
+    this.readCache = parts.readCache;
     this.port = parts.port;
     this.events = events;
     this.timelines = new HostTimelines(config);

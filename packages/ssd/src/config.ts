@@ -76,6 +76,18 @@ export interface BufferConfig {
   readonly idleNs?: number;
 }
 
+/** Slots of flash kept in controller RAM for reads: those used last stay. */
+export interface ReadCacheConfig {
+  /** Capacity in slots. */
+  readonly slots: number;
+  /** How far sequential reads are read ahead, slots; 0: not at all. At most half the cache. */
+  readonly readAheadSlots: number;
+  /** Consecutive sequential reads from which on that is done. */
+  readonly after: number;
+  /** What has been written stays when it leaves the write buffer. Default false. */
+  readonly writes?: boolean;
+}
+
 /** Command queues of the host interface. */
 export interface QueueConfig {
   /** Commands the drive works on at a time. */
@@ -140,6 +152,8 @@ export interface SsdConfig {
   readonly firmware: FirmwareConfig;
   /** Null: no buffer; a write is done when it is programmed. */
   readonly buffer: BufferConfig | null;
+  /** Default null: every read that the write buffer does not serve goes to flash. */
+  readonly readCache?: ReadCacheConfig | null;
   readonly queue: QueueConfig;
   readonly scheduler: SchedulerConfig;
   /** Capacitors: buffer and mapping survive a power cut, issued programs end, FLUSH costs no flash work. */

@@ -1,5 +1,5 @@
 import { BlockStatus, expandTag } from '@flashstack/block-device';
-import { SlotFlag } from '@flashstack/ftl';
+import { CONTENT_HANDLE, SlotFlag } from '@flashstack/ftl';
 import type { NandArray } from '@flashstack/nand-device';
 import type { ContentPool } from './content-pool.js';
 import type { RequestTable } from './request-table.js';
@@ -66,12 +66,12 @@ export class RequestContents {
     return this.pool.next[record];
   }
 
-  /** The content word of a record: its tag, or its handle plus `handleFlag` with one more reference. */
-  wordOf(record: number, handleFlag: number): number {
+  /** The content word of a record: its tag, or its handle plus `CONTENT_HANDLE` with one more reference. */
+  wordOf(record: number): number {
     const tag = this.pool.uniformTag(record);
     if (tag >= 0) return tag;
     this.pool.retain(record);
-    return record + handleFlag;
+    return record + CONTENT_HANDLE;
   }
 
   copyOf(record: number): number {
@@ -100,14 +100,34 @@ export class RequestContents {
 
   /** Gives a reading host what flash holds; `psn` −1: zeroes. */
   deliverSlot(h: number, lpn: number, mask: number, psn: number): void {
-    if (psn >= 0 && this.isHandle(psn)) {
-      this.deliverRecord(h, lpn, mask, this.words[psn]);
-      return;
-    }
+    if (psn >= 0 && this.isHandle(psn)) this.deliverRecord(h, lpn, mask, this.words[psn]);
+    else this.deliverTag(h, lpn, mask, psn < 0 ? 0 : this.words[psn]);
+  }
+
+  /** The content word of a physical slot, with one more reference if it is a handle; `psn` −1: zeroes. */
+  wordAt(psn: number): number {
+    if (psn < 0) return 0;
+    const word = this.words[psn];
+    if (!this.isHandle(psn)) return word;
+    this.pool.retain(word);
+    return word + CONTENT_HANDLE;
+  }
+
+  /** Gives back the reference of a content word. */
+  releaseWord(word: number): void {
+    if (word >= CONTENT_HANDLE) this.pool.release(word - CONTENT_HANDLE);
+  }
+
+  /** Gives a reading host blocks of a content word. */
+  deliverWord(h: number, lpn: number, mask: number, word: number): void {
+    if (word >= CONTENT_HANDLE) this.deliverRecord(h, lpn, mask, word - CONTENT_HANDLE);
+    else this.deliverTag(h, lpn, mask, word);
+  }
+
+  private deliverTag(h: number, lpn: number, mask: number, tag: number): void {
     const request = this.table.request[h];
     if (request === null) return;
     const { pool } = this;
-    const tag = psn < 0 ? 0 : this.words[psn];
     const at = this.firstBlock(h, lpn);
     for (let block = 0; block < pool.blocksPerSlot; block++) {
       if ((mask & (1 << block)) === 0) continue;

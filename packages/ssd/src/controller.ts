@@ -1,5 +1,5 @@
 import { BlockFlag, BlockOp } from '@flashstack/block-device';
-import { CONTENT_HANDLE, type FtlClient } from '@flashstack/ftl';
+import type { FtlClient } from '@flashstack/ftl';
 import type { Token } from '@flashstack/nand-device';
 import type { EventTarget } from '@flashstack/sim';
 import { CommandContext, type ControllerParts, Job, Stage } from './command-context.js';
@@ -30,7 +30,7 @@ export class Controller implements FtlClient, EventTarget {
   constructor(parts: ControllerParts) {
     this.context = new CommandContext(parts, this);
     this.reads = new ReadCommands(this.context);
-    this.writes = new WriteCommands(this.context, () => this.written());
+    this.writes = new WriteCommands(this.context, this.reads.cached, () => this.written());
     this.padded = programSlots(parts.config) > 1 && !this.context.early;
   }
 
@@ -87,7 +87,11 @@ export class Controller implements FtlClient, EventTarget {
     jobs.release(job);
     switch (kind) {
       case Job.read:
+        this.reads.cached?.jobDone(job, lpn, slots, status, false);
         this.reads.partDone(ref, slots, status, token);
+        break;
+      case Job.ahead:
+        this.reads.cached?.jobDone(job, lpn, slots, status, true);
         break;
       case Job.write:
         this.writes.partDone(ref, status, token);
@@ -112,12 +116,12 @@ export class Controller implements FtlClient, EventTarget {
   slotWord(job: number, lpn: number): number {
     const contents = this.context.contents as RequestContents;
     const { jobs, buffer } = this.context;
-    if (jobs.kind[job] === Job.entry) return contents.wordOf(buffer.record[jobs.ref[job]], CONTENT_HANDLE);
+    if (jobs.kind[job] === Job.entry) return contents.wordOf(buffer.record[jobs.ref[job]]);
     if (lpn !== jobs.lpn[job]) throw new Error(`content of slot ${lpn} asked for, slot ${jobs.lpn[job]} is next`);
     jobs.lpn[job]++;
     const record = jobs.record[job];
     jobs.record[job] = contents.nextOf(record);
-    const word = contents.wordOf(record, CONTENT_HANDLE);
+    const word = contents.wordOf(record);
     contents.release(record);
     return word;
   }
@@ -126,11 +130,13 @@ export class Controller implements FtlClient, EventTarget {
     const contents = this.context.contents as RequestContents;
     const { jobs, buffer, table, fullMask } = this.context;
     const ref = jobs.ref[job];
-    if (jobs.kind[job] === Job.fill) {
+    const kind = jobs.kind[job];
+    if (kind === Job.fill) {
       contents.fillRecord(buffer.record[ref], fullMask & ~buffer.mask[ref], psn);
-    } else {
-      contents.deliverSlot(ref, lpn, this.context.maskOf(ref, lpn - table.lpn[ref]), psn);
+      return;
     }
+    this.reads.cached?.lookedUp(job, lpn, psn);
+    if (kind === Job.read) contents.deliverSlot(ref, lpn, this.context.maskOf(ref, lpn - table.lpn[ref]), psn);
   }
 
   wordCopied(word: number): void {

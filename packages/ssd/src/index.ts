@@ -7,6 +7,7 @@ export {
   type LinkConfig,
   type PublishedFigure,
   type QueueConfig,
+  type ReadCacheConfig,
   type SchedulerConfig,
   type SsdConfig,
   type SsdFtlOptions,
@@ -19,4 +20,4 @@ export { presets } from './presets/table.js';
 export type { SsdProbe } from './probe.js';
 export { type PresetOptions, resolvePreset, scaleSsd } from './resolve-preset.js';
 export { Ssd, type SsdOptions } from './ssd.js';
-export { type HostKind, hostKinds, KindStats, SsdCounters, SsdStats } from './stats.js';
+export { type HostKind, hostKinds, KindStats, ReadCacheCounters, SsdCounters, SsdStats } from './stats.js';

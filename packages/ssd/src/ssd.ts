@@ -40,7 +40,7 @@ export class Ssd implements BlockDevice, HostPort {
   readonly features: BlockFeatures;
   readonly config: SsdConfig;
   readonly simulator: Simulator;
-  readonly stats: SsdStats = new SsdStats();
+  readonly stats: SsdStats;
   /** Array, schedulers and FTL. */
   readonly flash: FlashStack;
   /** Observes requests; null: nobody. */
@@ -63,6 +63,7 @@ export class Ssd implements BlockDevice, HostPort {
   constructor(simulator: Simulator, config: SsdConfig, options: SsdOptions = {}) {
     checkSsdConfig(config);
     this.config = config;
+    this.stats = new SsdStats((config.readCache ?? null) !== null);
     this.simulator = simulator;
     this.blockBytes = config.blockBytes;
     this.blockCount = config.capacityBytes / config.blockBytes;
@@ -278,6 +279,7 @@ export class Ssd implements BlockDevice, HostPort {
       table: this.table,
       port: this,
       counters: this.stats.counters,
+      readCache: this.stats.readCache,
       ftl: flash.ftl,
       scheduler: flash.scheduler,
       contents: this.contents,

@@ -22,6 +22,18 @@ export class SsdCounters {
   lostWrites = 0;
 }
 
+/** What a read cache does, in slots. */
+export class ReadCacheCounters {
+  /** Served from it. */
+  hits = 0;
+  /** Waited for a slot that somebody read already, mostly ahead. */
+  waits = 0;
+  /** Went to flash. */
+  misses = 0;
+  /** Read ahead. */
+  readAheadSlots = 0;
+}
+
 /** Requests of one kind, from submission to completion as the host sees it. */
 export class KindStats {
   /** Done, with or without success. */
@@ -74,6 +86,8 @@ export class SsdStats {
   /** The same by `BlockOp`; a discard and a write of zeroes share theirs. */
   readonly byOp: readonly KindStats[] = KIND_OF_OP.map((kind) => this.kinds[kind]);
   readonly counters: SsdCounters = new SsdCounters();
+  /** Null: the drive has no read cache. */
+  readonly readCache: ReadCacheCounters | null;
   /** Requests submitted since the drive was made; `submitted` = requests of all kinds + in flight + cut. */
   submitted = 0;
   /** Requests that a power cut ended. */
@@ -81,10 +95,15 @@ export class SsdStats {
   /** Start of counting, ns of simulated time. */
   sinceNs = 0;
 
+  constructor(hasReadCache = false) {
+    this.readCache = hasReadCache ? new ReadCacheCounters() : null;
+  }
+
   /** Starts counting again; what is in flight stays submitted. */
   reset(nowNs: number, inFlight: number): void {
     for (const kind of hostKinds) this.kinds[kind].reset();
     Object.assign(this.counters, new SsdCounters());
+    if (this.readCache !== null) Object.assign(this.readCache, new ReadCacheCounters());
     this.submitted = inFlight;
     this.cut = 0;
     this.sinceNs = nowNs;
@@ -99,7 +118,7 @@ export class SsdStats {
 
   /**
    * Registers for each kind `ssd.{kind}.{requests,bytes,failed,iops,bytesPerSecond}`, latencies, mean phases of all
-   * requests, of those around p50, p99 and p99.9, and of the slowest thousandth, and the controller's counters as `ssd.{counter}`. Rates are over the time
+   * requests, of those around p50, p99 and p99.9, and of the slowest thousandth, the controller's counters as `ssd.{counter}`, and those of the read cache as `readCache.{counter}`. Rates are over the time
    * since `sinceNs`.
    */
   register(registry: StatsRegistry, now: () => number): void {
@@ -125,5 +144,6 @@ export class SsdStats {
       }
     }
     layer.counters(this.counters);
+    if (this.readCache !== null) registry.layer('readCache').counters(this.readCache);
   }
 }

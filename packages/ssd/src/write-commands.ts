@@ -2,6 +2,7 @@ import { BlockFlag, BlockOp, BlockStatus } from '@flashstack/block-device';
 import { FtlStatus } from '@flashstack/ftl';
 import type { Token } from '@flashstack/nand-device';
 import { BufferDrain, type DrainOwner } from './buffer-drain.js';
+import type { CachedReads } from './cached-reads.js';
 import { type CommandContext, Job, Stage } from './command-context.js';
 import { PHASES, Phase } from './phases.js';
 import { RequestQueues } from './request-table.js';
@@ -18,13 +19,15 @@ export class WriteCommands implements DrainOwner {
   private readonly buffered: boolean;
   private readonly kept: boolean;
   private readonly onWritten: () => void;
+  private readonly cached: CachedReads | null;
   private trimmedSinceFlush = false;
 
   /** `onWritten`: called whenever a slot has been handed to the FTL. */
-  constructor(context: CommandContext, onWritten: () => void) {
+  constructor(context: CommandContext, cached: CachedReads | null, onWritten: () => void) {
     this.context = context;
+    this.cached = cached;
     this.onWritten = onWritten;
-    this.drain = new BufferDrain(context, this);
+    this.drain = new BufferDrain(context, this, cached);
     this.admission = new RequestQueues(context.table, 1);
     this.buffered = context.config.buffer !== null;
     this.kept = context.config.powerLossProtection;
@@ -85,6 +88,7 @@ export class WriteCommands implements DrainOwner {
     if (count > 0) {
       this.trimmedSinceFlush = true;
       table.pending[h]++;
+      this.cached?.invalidate(first, count);
       ftl.trim(first, count, jobs.acquire(Job.trim, h, first, count));
       // After the trim, so that a flush that waited for these entries covers the trim.
       this.drain.doom(first, count);
@@ -111,12 +115,16 @@ export class WriteCommands implements DrainOwner {
   /** The FTL has unmapped slots. */
   trimDone(h: number, first: number, count: number, status: number, token: Token): void {
     this.drain.drop(first, count);
+    this.cached?.invalidate(first, count);
     this.entryGone(h, status, token);
     this.roomMade();
   }
 
   /** A part that went straight to the FTL is done. */
   partDone(h: number, status: number, token: Token): void {
+    const { table } = this.context;
+    // Only now: until then reads may still see the older version, and bring it into the cache.
+    this.cached?.invalidate(table.lpn[h], table.slots[h]);
     this.entryGone(h, status, token);
   }
 
@@ -246,6 +254,7 @@ export class WriteCommands implements DrainOwner {
   private insert(h: number, lpn: number, mask: number): boolean {
     const { table, buffer, contents, counters, fullMask } = this.context;
     const present = buffer.find(lpn);
+    this.cached?.invalidate(lpn, 1);
     if (present !== NONE && buffer.state[present] !== EntryState.issued) {
       buffer.mask[present] |= mask;
       buffer.origin[present] = table.origin[h];

@@ -162,6 +162,20 @@ export const timerDrainDrive: SsdConfig = {
 
 const protectedDoubleDrive: SsdConfig = { ...doubleDrive, name: 'protected-double', powerLossProtection: true };
 
+/** A cache small enough that slots are displaced all the time, filled by reads, by reading ahead and by writes. */
+const cachedDrive: SsdConfig = {
+  ...bufferedDrive,
+  name: 'cached',
+  readCache: { slots: 48, readAheadSlots: 12, after: 1, writes: true },
+};
+
+const cachedUnbufferedDrive: SsdConfig = {
+  ...coresDrive,
+  name: 'cached-unbuffered',
+  buffer: null,
+  readCache: { slots: 40, readAheadSlots: 16, after: 1 },
+};
+
 export const drives: readonly SsdConfig[] = [
   plainDrive,
   bufferedDrive,
@@ -177,6 +191,8 @@ export const drives: readonly SsdConfig[] = [
   idleDrainDrive,
   timerDrainDrive,
   protectedDoubleDrive,
+  cachedDrive,
+  cachedUnbufferedDrive,
 ];
 
 /** A drive on a scheduler; VSSIM knows no multi-plane commands. */

@@ -12,6 +12,7 @@ import type {
   FirmwareConfig,
   LinkConfig,
   QueueConfig,
+  ReadCacheConfig,
   SchedulerConfig,
   SsdConfig,
   SsdFtlOptions,
@@ -75,6 +76,16 @@ const buffer: Section<BufferConfig> = {
     default: '300ms',
   }),
   idleNs: time('Drain idle: silence of the host.', { min: 1, max: Number.MAX_SAFE_INTEGER, default: '1ms' }),
+};
+
+const readCache: Section<ReadCacheConfig> = {
+  slots: count(1, 2 ** 26, 'Capacity in slots (mapping units).', { of: 'slots', default: 'no read cache' }),
+  readAheadSlots: count(0, 2 ** 25, 'How far sequential reads are read ahead; 0: not at all.', {
+    of: 'slots',
+    default: '0',
+  }),
+  after: count(1, 1_000_000, 'Consecutive sequential reads from which on that is done.', { of: 'reads', default: '2' }),
+  writes: flag('What has been written stays when it leaves the write buffer.', false),
 };
 
 const queue: Section<QueueConfig> = {
@@ -181,6 +192,7 @@ type Plain = Omit<
   | 'link'
   | 'firmware'
   | 'buffer'
+  | 'readCache'
   | 'queue'
   | 'scheduler' // sections of their own
 >;
@@ -203,6 +215,7 @@ export function driveOptions(kinds: FtlKinds): ReadonlyMap<string, Option> {
   add('link.', link);
   add('firmware.', firmware);
   add('buffer.', buffer);
+  add('readCache.', readCache);
   add('queue.', queue);
   add('scheduler.', scheduler);
   add('scheduler.vssim.', vssim);
@@ -212,5 +225,5 @@ export function driveOptions(kinds: FtlKinds): ReadonlyMap<string, Option> {
   return table;
 }
 
-/** Sections that may be null: a drive without a link, without a buffer, without faults. */
-export const nullableSections: readonly string[] = ['link', 'buffer', 'nand.reliability'];
+/** Sections that may be null: a drive without a link, without a buffer, without a read cache, without faults. */
+export const nullableSections: readonly string[] = ['link', 'buffer', 'readCache', 'nand.reliability'];
