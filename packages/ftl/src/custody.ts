@@ -40,6 +40,8 @@ export abstract class Custody implements EraserOwner {
   abstract beforeErase(block: number, domain: number): boolean;
   abstract blockFailed(block: number, physicalBlock: number): void;
   abstract rescueFrontier(f: number, block: number): number;
+  /** Work that could not be done in the middle of a placement. */
+  abstract serve(): void;
 
   slotLost(lpn: number, psn: number): void {
     const flags = this.custody.array.flags;

@@ -1,5 +1,9 @@
 import type { NandClient } from '@flashstack/nand-device';
+import type { BlockTable } from './block-table.js';
 import { FtlStatus } from './contract.js';
+import type { Custody } from './custody.js';
+import type { BlockEraser } from './eraser.js';
+import { FtlError } from './errors.js';
 import type { Jobs } from './jobs.js';
 import { ParkedKind, ParkedQueue } from './parked.js';
 import type { FtlProbe } from './probe.js';
@@ -11,7 +15,9 @@ export interface HostQueueTarget extends NandClient {
   readonly stats: FtlStats;
   readonly jobs: Jobs;
   readonly probe: FtlProbe | null;
-  readonly readOnly: boolean;
+  readonly eraser: BlockEraser;
+  readonly table: BlockTable;
+  readonly upkeep: Custody;
 }
 
 /**
@@ -34,9 +40,6 @@ export abstract class HostQueue {
 
   /** Makes everything durable that was mapped before; false if there is no room for what that takes yet. */
   protected abstract flushNow(job: number): boolean;
-
-  /** Operations wait although nothing may be in flight: do what could free a block; false if nothing can any more. */
-  protected abstract unstick(): boolean;
 
   /** Nothing waits any more: power loss. */
   clear(): void {
@@ -66,7 +69,7 @@ export abstract class HostQueue {
 
   /** Writes slots until one finds no room; returns how many were written. */
   private writeSlots(lpn: number, count: number, origin: number, hint: number, job: number): number {
-    if (this.owner.readOnly) return this.refuse(job, count);
+    if (this.owner.upkeep.readOnly) return this.refuse(job, count);
     for (let i = 0; i < count; i++) if (!this.place(lpn + i, origin, hint, job, FROM_HOST)) return i;
     return count;
   }
@@ -114,6 +117,21 @@ export abstract class HostQueue {
   /** Parked operations wait for an erase. If there is none, the drive has worn out, or our books are wrong. */
   private stopIfStuck(): void {
     // The drive may have become read-only under the very operation: then what is parked is refused.
-    if (this.owner.readOnly || !this.unstick()) this.resume();
+    if (this.owner.upkeep.readOnly || !this.unstick()) this.resume();
+  }
+
+  /** Does what could free a block if nothing is in flight; false if the drive has become read-only. */
+  private unstick(): boolean {
+    const { eraser, table, upkeep, stats } = this.owner;
+    if (eraser.inFlightTotal > 0) return true;
+    for (let domain = 0; domain < table.domains; domain++) eraser.releaseWaiting(domain);
+    eraser.retry();
+    upkeep.serve();
+    if (eraser.inFlightTotal > 0) return true;
+    if (stats.programFailures + stats.eraseFailures === 0) {
+      throw new FtlError('ERR_FTL_STUCK', 'no block can be written, and no erase is under way that would free one');
+    }
+    upkeep.readOnly = true;
+    return false;
   }
 }

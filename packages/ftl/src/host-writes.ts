@@ -1,9 +1,6 @@
 import type { Allocator } from './allocator.js';
-import type { BlockTable } from './block-table.js';
 import type { Collector } from './collector.js';
 import { FtlStatus } from './contract.js';
-import type { BlockEraser } from './eraser.js';
-import { FtlError } from './errors.js';
 import type { Frontiers } from './frontier.js';
 import type { FrontierLayout } from './frontier-layout.js';
 import { Done } from './frontier-parts.js';
@@ -17,10 +14,8 @@ import type { Upkeep } from './upkeep.js';
 /** The FTL whose host writes these are. */
 export interface HostWritesTarget extends HostQueueTarget {
   readonly logicalSlots: number;
-  readonly table: BlockTable;
   readonly frontiers: Frontiers;
   readonly collector: Collector;
-  readonly eraser: BlockEraser;
   readonly trimMap: TrimMap;
   readonly allocator: Allocator;
   readonly upkeep: Upkeep;
@@ -109,19 +104,5 @@ export class HostWrites extends HostQueue {
     if (trimMap.isDirty && this.ftl.upkeep.readOnly) this.ftl.jobs.fail(job, FtlStatus.readOnly);
     this.ftl.frontiers.scheduler.then(this.ftl.frontiers.scheduler.fence(), this.ftl, (job << 3) | Done.job);
     return true;
-  }
-
-  protected unstick(): boolean {
-    const { eraser, table, upkeep, stats } = this.ftl;
-    if (eraser.inFlightTotal > 0) return true;
-    for (let domain = 0; domain < table.domains; domain++) eraser.releaseWaiting(domain);
-    eraser.retry();
-    upkeep.serve();
-    if (eraser.inFlightTotal > 0) return true;
-    if (stats.programFailures + stats.eraseFailures === 0) {
-      throw new FtlError('ERR_FTL_STUCK', 'no block can be written, and no erase is under way that would free one');
-    }
-    upkeep.readOnly = true;
-    return false;
   }
 }

@@ -18,6 +18,7 @@ export { BlockState, BlockTable, type DomainKind, type FreeOrder } from './block
 export { CONTENT_HANDLE, type DriveFtl, type Ftl, type FtlClient, FtlStatus } from './contract.js';
 export { type EraseCounts, eraseCounts } from './erase-counts.js';
 export { FtlError } from './errors.js';
+export { HybridFtl } from './hybrid/hybrid-ftl.js';
 export type { FtlParts, MappingKind, MappingScheme } from './mapping.js';
 export { createFtl, mappingKinds, mappingName } from './mapping-kinds.js';
 export {

@@ -1,4 +1,5 @@
 import type { DriveFtl } from './contract.js';
+import { hybridKinds } from './hybrid/kinds.js';
 import type { FtlParts, MappingKind, MappingScheme } from './mapping.js';
 import { checkUsed } from './mapping.js';
 import type { FtlOptions } from './options.js';
@@ -13,6 +14,7 @@ export const mappingKinds: readonly MappingKind[] = [
     parameters: [],
     create: () => ({ attach: (parts) => new PageMapFtl(parts) }),
   },
+  ...hybridKinds,
 ];
 
 /** Name of the mapping scheme that a choice means; empty for an object of the user's own. */

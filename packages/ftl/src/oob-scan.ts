@@ -143,7 +143,7 @@ export class OobScan {
   }
 
   /** Copies have the sequence number of their original; then the one in the block opened later counts. */
-  private isNewer(psn: number, than: number): boolean {
+  protected isNewer(psn: number, than: number): boolean {
     if (this.seq[psn] !== this.seq[than]) return this.seq[psn] > this.seq[than];
     const { array, table } = this.target;
     const opened = array.openSeq[Math.floor(psn / table.slotsPerMember)];

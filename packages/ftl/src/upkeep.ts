@@ -97,7 +97,6 @@ export class Upkeep extends Custody implements CollectorOwner {
     return f >= 0 ? f : open.findIndex((taken) => taken >= 0);
   }
 
-  /** Work that could not be done in the middle of a placement. */
   serve(): void {
     while (this.eraser.hasReady) this.eraser.serveReady();
     if (this.collector.hasUrgent) {

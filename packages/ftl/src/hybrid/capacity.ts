@@ -1,0 +1,67 @@
+import type { NandArray } from '@flashstack/nand-device';
+import { InputError } from '@flashstack/sim';
+import type { BlockTable } from '../block-table.js';
+import type { TrimMap } from '../trim-map.js';
+import type { HybridLayout } from './layout.js';
+import { metaBlocks } from './meta-area.js';
+import type { HybridSpec } from './scheme.js';
+import { failureReserve } from './space.js';
+
+/**
+ * Log blocks of a domain: as many as the scheme asks for, or three quarters of the spare ones.
+ * @throws InputError `ERR_FTL_OVERPROVISIONING` or `ERR_FTL_LOG_BLOCKS` saying how many there are and what would do.
+ */
+export function chooseLogBlocks(
+  spec: HybridSpec,
+  layout: HybridLayout,
+  table: BlockTable,
+  trimMap: TrimMap,
+  array: NandArray,
+): number {
+  const { logicalBlocks, slotsPerBlock, domains } = layout;
+  // The domain with the fewest spare blocks decides, since slots are spread evenly.
+  let spare = Infinity;
+  let kept = 0;
+  let whole = 0;
+  for (let domain = 0; domain < domains; domain++) {
+    const blocks = wholeBlocks(table, domain);
+    const meta = metaBlocks(domain, table, trimMap, array, layout.unit);
+    const reserve = 1 + failureReserve(array) + (meta === 0 ? 0 : meta + 1);
+    if (blocks - logicalBlocks - reserve >= spare) continue;
+    spare = blocks - logicalBlocks - reserve;
+    kept = reserve;
+    whole = blocks;
+  }
+  const least = Math.max(spec.leastLogBlocks, spec.logBlocks);
+  const wanted = spec.logBlocks > 0 ? spec.logBlocks : Math.max(least, Math.floor((3 * spare) / 4));
+  if (spec.logBlocks > 0 && spec.logBlocks < spec.leastLogBlocks) {
+    throw new InputError(
+      'ERR_FTL_LOG_BLOCKS',
+      `ftl.mapping.parameters.logBlocks: found ${spec.logBlocks}, but ${spec.name} needs at least ${spec.leastLogBlocks}. Use at least that`,
+      'ftl.mapping.parameters.logBlocks',
+    );
+  }
+  if (wanted <= spare) return wanted;
+  const fits = Math.max(0, whole - kept - least) * slotsPerBlock * domains;
+  const physical = whole * slotsPerBlock * domains;
+  const remedy =
+    fits === 0
+      ? 'no capacity is small enough for that on this device: use smaller blocks or more of them'
+      : `use at most ${fits} logical slots (over-provisioning of at least ${((100 * (physical - fits)) / fits).toFixed(2)} %)`;
+  const fewer =
+    spec.logBlocks > 0 && spare >= spec.leastLogBlocks ? `Use at most ${spare} log blocks, or ` : 'Otherwise ';
+  const key = spec.logBlocks > 0 ? 'ftl.mapping.parameters.logBlocks' : 'ftl.logicalSlots';
+  throw new InputError(
+    spec.logBlocks > 0 ? 'ERR_FTL_LOG_BLOCKS' : 'ERR_FTL_OVERPROVISIONING',
+    `${key}: ${spec.name} needs ${least} log blocks in each of ${domains} domains, found ${Math.max(0, spare)} spare blocks: of ${whole} blocks ` +
+      `without bad members, ${logicalBlocks} hold the logical slots, and ${kept} are kept for merges, failures and trims. ${fewer}${remedy}`,
+    key,
+  );
+}
+
+function wholeBlocks(table: BlockTable, domain: number): number {
+  let count = 0;
+  const end = (domain + 1) * table.blocksPerDomain;
+  for (let block = domain * table.blocksPerDomain; block < end; block++) if (table.capacity[block] > 0) count++;
+  return count;
+}

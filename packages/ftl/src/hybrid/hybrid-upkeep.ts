@@ -1,0 +1,156 @@
+import type { BlockTable } from '../block-table.js';
+import { Custody, type CustodyParts } from '../custody.js';
+import type { BlockEraser } from '../eraser.js';
+import type { Jobs } from '../jobs.js';
+import { settle, settleAll } from '../settle.js';
+import type { DataBlocks } from './data-blocks.js';
+import type { HybridLayout } from './layout.js';
+import type { LogBlocks } from './log-blocks.js';
+import type { LogMap } from './log-map.js';
+import type { Merger } from './merger.js';
+import type { MetaArea } from './meta-area.js';
+import { type PlacedFrontiers, Role } from './placed-frontiers.js';
+import type { FrontierNumbers } from './space.js';
+
+/** What the upkeep of a hybrid scheme is about. */
+export interface HybridUpkeepParts extends CustodyParts {
+  readonly table: BlockTable;
+  readonly meta: MetaArea;
+  readonly numbers: FrontierNumbers;
+  readonly map: LogMap;
+}
+
+/** The parts that are made later. */
+export interface UpkeepPeers {
+  readonly frontiers: PlacedFrontiers;
+  readonly eraser: BlockEraser;
+  readonly jobs: Jobs;
+  readonly layout: HybridLayout;
+  readonly data: DataBlocks;
+  readonly logs: LogBlocks;
+  readonly merger: Merger;
+}
+
+/**
+ * Failures and what must be durable before an erase. A block that failed becomes a stray: what is valid in it, and in the
+ * block that took the rest of the failed unit, goes back to data blocks by full merges.
+ */
+export class HybridUpkeep extends Custody {
+  private readonly parts: HybridUpkeepParts;
+  private peers!: UpkeepPeers;
+  /** Blocks to be emptied and erased. */
+  private readonly strays: number[] = [];
+  /** Blocks whose data is hard to read: it is written again. */
+  private readonly weak: number[] = [];
+
+  constructor(parts: HybridUpkeepParts) {
+    super(parts);
+    this.parts = parts;
+  }
+
+  /** Once, before anything happens. */
+  attach(peers: UpkeepPeers): void {
+    this.peers = peers;
+    this.frontiers = peers.frontiers;
+    this.eraser = peers.eraser;
+    this.jobs = peers.jobs;
+  }
+
+  get hasWork(): boolean {
+    return this.strays.length > 0 || this.weak.length > 0;
+  }
+
+  beforeErase(block: number): boolean {
+    const { trimMap, meta } = this.parts;
+    const pages = trimMap.neededBefore(block);
+    if (pages.length === 0) return true;
+    // A bit that is clear because of a newer write is true only once that write cannot vanish any more.
+    settleAll(this.frontiers, this.frontiers.perDomain);
+    for (const page of pages) if (!meta.write(page)) return false;
+    return true;
+  }
+
+  blockFailed(block: number, physicalBlock: number): void {
+    this.eraser.fail(physicalBlock);
+    this.makeStray(block);
+  }
+
+  rescueFrontier(_f: number, block: number): number {
+    const { table, numbers } = this.parts;
+    const { role } = this.peers.frontiers;
+    const domain = table.domainOf(block);
+    const to = domain * numbers.perDomain + numbers.rescue;
+    if (this.frontiers.block[to] >= 0) return to;
+    if (table.freeCount[domain] === 0) return -1;
+    this.frontiers.open(to, domain, 'youngest');
+    role[this.frontiers.block[to]] = Role.stray;
+    this.strays.push(this.frontiers.block[to]);
+    return to;
+  }
+
+  /** `block` is to be emptied and erased; all that is valid in it is found by the log map. */
+  makeStray(block: number): void {
+    const { data, logs, layout } = this.peers;
+    const { role } = this.peers.frontiers;
+    if (role[block] === Role.stray) return;
+    if (role[block] === Role.data) data.forget(block);
+    if (role[block] === Role.log) logs.detach(logs.logOf[block]);
+    if (role[block] === Role.meta) this.parts.meta.forget(block);
+    role[block] = Role.stray;
+    this.strays.push(block);
+    const { l2p, array } = this.frontiers;
+    for (let at = 0; at < layout.slotsPerBlock; at++) {
+      const psn = layout.psnAt(block, at);
+      const lpn = array.lpn[psn];
+      if (lpn < layout.logicalSlots && l2p[lpn] === psn) this.parts.map.set(lpn, psn);
+    }
+  }
+
+  /** The data in `block` is written again as soon as there is room. */
+  requireRefresh(block: number): void {
+    if (!this.weak.includes(block)) this.weak.push(block);
+  }
+
+  serve(): void {
+    while (this.eraser.hasReady) this.eraser.serveReady();
+    if (!this.hasWork) return;
+    for (let i = 0; i < this.strays.length; i++) if (this.empty(this.strays[i])) i = -1;
+    for (let block = this.weak.pop(); block !== undefined; block = this.weak.pop()) {
+      if (this.peers.merger.evacuate(block)) continue;
+      this.weak.push(block);
+      break;
+    }
+    while (this.eraser.hasReady) this.eraser.serveReady();
+  }
+
+  override reset(): void {
+    super.reset();
+    this.strays.length = 0;
+    this.weak.length = 0;
+  }
+
+  /** Empties a stray; false if there is no room for it now. */
+  private empty(block: number): boolean {
+    const { table, numbers } = this.parts;
+    const { merger, layout } = this.peers;
+    const { role } = this.peers.frontiers;
+    const { l2p, array } = this.frontiers;
+    const domain = table.domainOf(block);
+    const rescue = domain * numbers.perDomain + numbers.rescue;
+    if (this.frontiers.block[rescue] === block) {
+      settle(this.frontiers, rescue);
+      if (this.frontiers.block[rescue] === block) this.frontiers.abandon(rescue);
+    }
+    merger.evacuate(block, true);
+    for (let at = 0; at < layout.slotsPerBlock && table.valid[block] > 0; at++) {
+      const psn = layout.psnAt(block, at);
+      const lpn = array.lpn[psn];
+      if (lpn >= layout.logicalSlots && lpn < l2p.length && l2p[lpn] === psn) this.parts.meta.rewrite(psn);
+    }
+    if (table.valid[block] > 0) return false;
+    this.strays.splice(this.strays.indexOf(block), 1);
+    role[block] = Role.none;
+    this.eraser.emptied(block, domain);
+    return true;
+  }
+}

@@ -1,0 +1,45 @@
+import { RandomSource } from '@flashstack/sim';
+import type { FtlOptions } from '../src/index.js';
+import { failing, pick, type Setup } from './subjects.js';
+import type { Shape } from './support.js';
+
+const layouts: readonly (Shape & { readonly domain: 'unit' | 'die' | 'superblock' })[] = [
+  { domain: 'unit', blocksPerPlane: 20, pagesPerBlock: 16 },
+  { domain: 'unit', channels: 2, planes: 2, blocksPerPlane: 16, pagesPerBlock: 8 },
+  { domain: 'unit', blocksPerPlane: 20, pagesPerBlock: 16, pageBytes: 16384, cellBits: 2, pairing: 'shifted' },
+  { domain: 'die', ways: 2, planes: 2, blocksPerPlane: 16, pagesPerBlock: 8, pageBytes: 8192 },
+  { domain: 'die', planes: 4, blocksPerPlane: 24, pagesPerBlock: 6, cellBits: 3, programUnit: 'wordline' },
+  { domain: 'superblock', channels: 2, planes: 2, blocksPerPlane: 20, pagesPerBlock: 12, cellBits: 2 },
+  { domain: 'superblock', channels: 3, blocksPerPlane: 20, pagesPerBlock: 12 },
+];
+
+/** Parameters of each scheme that a seed chooses from. */
+const parameters: Readonly<Record<string, Readonly<Record<string, readonly (number | boolean | string)[]>>>> = {
+  block: { replacementBlocks: [1, 2], idleMerge: [false, true] },
+  bast: { logBlocks: [0, 1, 3], victim: ['lru', 'switch-first'], idleMerge: [false, true] },
+  fast: { logBlocks: [0, 2, 4], lazySwitch: [false, true], idleMerge: [false, true] },
+};
+
+/** A hybrid scheme for a seed: every seed exercises another combination. */
+export function hybridSetup(scheme: string): (seed: number, faults: boolean) => Setup {
+  return (seed, faults) => {
+    const random = new RandomSource(seed).stream('setup');
+    const { domain, ...layout } = pick(random, layouts);
+    const shape: Shape = { ...layout, reliability: faults ? failing() : null };
+    const units = (shape.channels ?? 1) * (shape.ways ?? 1) * (shape.planes ?? 1);
+    const slots = units * (shape.blocksPerPlane ?? 0) * (shape.pagesPerBlock ?? 0) * ((shape.pageBytes ?? 4096) / 4096);
+    const chosen: Record<string, number | boolean | string> = {};
+    for (const [name, values] of Object.entries(parameters[scheme])) chosen[name] = pick(random, values);
+    const options: FtlOptions = {
+      logicalSlots: Math.floor(slots * (faults ? 0.3 : 0.4 + 0.1 * random.nextFloat())),
+      mapping: { name: scheme, parameters: chosen },
+      domain,
+      multiPlane: random.below(4) > 0,
+      order: pick(random, ['CWDP', 'PDWC', 'WCPD']),
+      freeOrder: pick(random, ['youngest', 'fifo'] as const),
+    };
+    return { shape, options };
+  };
+}
+
+export const schemes: readonly string[] = Object.keys(parameters);
