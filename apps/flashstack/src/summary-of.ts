@@ -17,6 +17,8 @@ const causes: Readonly<Record<Cause, readonly [label: string, tone: Tone]>> = {
   trimMap: ['map', 'mapping'],
   padding: ['pad', 'padding'],
   reprogrammed: ['reprogrammed', 'padding'],
+  merge: ['merge', 'gc'],
+  mapping: ['translation pages', 'mapping'],
 };
 const BEYOND = 10;
 // Notes are sentences of the summary: the style's characters are put in when it is printed.

@@ -42,7 +42,17 @@ export type Bottleneck =
 
 /** Slots programmed for one cause. */
 export interface ProgramShare {
-  readonly cause: 'host' | 'gc' | 'wearLevelling' | 'refresh' | 'retirement' | 'trimMap' | 'padding' | 'reprogrammed';
+  readonly cause:
+    | 'host'
+    | 'gc'
+    | 'wearLevelling'
+    | 'refresh'
+    | 'retirement'
+    | 'trimMap'
+    | 'padding'
+    | 'reprogrammed'
+    | 'merge'
+    | 'mapping';
   readonly slots: number;
 }
 
@@ -231,6 +241,9 @@ function programShares(metrics: Metrics): ProgramShare[] {
     { cause: 'trimMap', slots: metrics['ftl.trimMap.slots'] },
     { cause: 'padding', slots: metrics['ftl.padding.slots'] },
     { cause: 'reprogrammed', slots: metrics['ftl.reprogrammed.slots'] },
+    // Only of schemes that merge log blocks, or keep their map in flash.
+    { cause: 'merge', slots: metrics['ftl.merges.copies'] ?? 0 },
+    { cause: 'mapping', slots: metrics['ftl.mapping.slots'] ?? 0 },
   ];
   return shares.filter((share) => share.slots > 0).sort((a, b) => b.slots - a.slots);
 }

@@ -176,3 +176,12 @@ test('the causes of programs are those that happened, largest first', () => {
     { cause: 'padding', slots: 5 },
   ]);
 });
+
+test('what only some mapping schemes program is a cause where there is such a scheme', () => {
+  const programs = { 'ftl.merges.copies': 300, 'ftl.mapping.slots': 20 };
+  expect(analyse(metrics(programs), config, calm, false).programs).toEqual([
+    { cause: 'host', slots: 1000 },
+    { cause: 'merge', slots: 300 },
+    { cause: 'mapping', slots: 20 },
+  ]);
+});

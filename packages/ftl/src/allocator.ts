@@ -22,9 +22,11 @@ export class Allocator {
   private readonly options: ResolvedFtlOptions;
   private readonly layout: FrontierLayout;
   private readonly room: RoomMaker;
+  /** Logical slot from which on translation pages are mapped. */
+  private readonly firstMapSlot: number;
   /** Domains in allocation order. */
   private readonly order: Int32Array;
-  /** Per stream: index in `order` of the domain that is next. */
+  /** Per frontier of a domain: index in `order` of the domain that is next. */
   private readonly cursor: Int32Array;
 
   constructor(
@@ -34,6 +36,7 @@ export class Allocator {
     layout: FrontierLayout,
     room: RoomMaker,
     scheduler: NandScheduler,
+    firstMapSlot: number,
   ) {
     this.table = table;
     this.frontiers = frontiers;
@@ -41,15 +44,16 @@ export class Allocator {
     this.layout = layout;
     this.room = room;
     this.scheduler = scheduler;
+    this.firstMapSlot = firstMapSlot;
     const { geometry } = frontiers.array;
     this.order = Int32Array.of(0);
     if (options.domain === 'unit') this.order = unitsInOrder(geometry, options.order);
     if (options.domain === 'die') this.order = diesInOrder(geometry, options.order);
-    this.cursor = new Int32Array(layout.host);
+    this.cursor = new Int32Array(layout.total);
     this.domainOf = Int32Array.from({ length: table.domains * layout.total }, (_, f) => Math.floor(f / layout.total));
   }
 
-  /** Frontier with room for the next host slot, or −1. */
+  /** Frontier with room for the next slot of host stream `stream` (or of the frontier `layout.map`), or −1. */
   hostFrontier(lpn: number, stream: number): number {
     const { frontiers, options, order } = this;
     const { perDomain } = frontiers;
@@ -102,7 +106,7 @@ export class Allocator {
   private hasRoom(f: number, domain: number): boolean {
     const { frontiers, table, options } = this;
     // Collection needs the room of a shared frontier before the host does.
-    if (frontiers.block[f] >= 0 && (options.placement === 'separate' || table.freeCount[domain] >= options.gcHard))
+    if (frontiers.block[f] >= 0 && (!this.isShared(f, domain) || table.freeCount[domain] >= options.gcHard))
       return true;
     if (table.freeCount[domain] <= options.gcHard) {
       this.room.makeRoom(domain);
@@ -113,6 +117,12 @@ export class Allocator {
     return true;
   }
 
+  /** True if relocated slots go to the frontier too. */
+  private isShared(f: number, domain: number): boolean {
+    const { options, layout } = this;
+    return options.placement === 'mixed' || f - domain * layout.total === layout.map;
+  }
+
   /**
    * While a domain has no erased block, the one that collection took last holds nothing but copies: if power is cut before
    * their originals are erased, recovery gives it up and has an erased block again.
@@ -121,10 +131,11 @@ export class Allocator {
     return this.table.freeCount[domain] > 0 || this.room.isStuck(domain);
   }
 
-  /** Frontier for relocated slots of `block`, opened if necessary; −1 if no free block is left. */
-  moveFrontier(domain: number, block: number, reason: number): number {
+  /** Frontier for the relocated slot `lpn` of `block`, opened if necessary; −1 if no free block is left. */
+  moveFrontier(domain: number, block: number, reason: number, lpn: number): number {
     const { frontiers, table, options, layout } = this;
-    const f = this.moveTarget(domain, block, reason);
+    const isMap = lpn >= this.firstMapSlot;
+    const f = isMap ? domain * layout.total + layout.map : this.moveTarget(domain, block, reason);
     if (frontiers.block[f] >= 0) return f;
     if (table.freeCount[domain] === 0) return this.anyOpen(domain);
     const cold = reason === MoveReason.wearLevelling && f % layout.total === layout.wear;
@@ -143,10 +154,11 @@ export class Allocator {
     return -1;
   }
 
-  /** The frontier that `moveFrontier` prefers, open or not. */
+  /** The frontier that `moveFrontier` prefers for most slots of `block`, open or not. */
   moveTarget(domain: number, block: number, reason: number): number {
     const { frontiers, table, options, layout } = this;
     const first = domain * layout.total;
+    if (table.stream[block] === layout.map) return first + layout.map;
     if (reason === MoveReason.wearLevelling) {
       const f = first + layout.wear;
       if (frontiers.block[f] >= 0 || table.freeCount[domain] > options.gcHard) return f;

@@ -11,9 +11,9 @@ import type { VictimPolicy } from './victims/policy.js';
 
 /** What the collector needs of the FTL around it. */
 export interface CollectorOwner {
-  /** An open frontier of the domain for relocated slots of `block`, or −1 if there is no room. */
-  moveFrontier(domain: number, block: number, reason: number): number;
-  /** The same, not opened yet. */
+  /** An open frontier of the domain for the relocated slot `lpn` of `block`, or −1 if there is no room. */
+  moveFrontier(domain: number, block: number, reason: number, lpn: number): number;
+  /** The same for most slots of `block`, not opened yet. */
   moveTarget(domain: number, block: number, reason: number): number;
   /** Slots that making the trims of `block` durable may take. */
   trimReserve(block: number): number;
@@ -21,6 +21,8 @@ export interface CollectorOwner {
   beforeErase(block: number, domain: number): boolean;
   /** The data of `lpn` in slot `psn` could not be read; the slot is relocated as a lost one. */
   slotLost(lpn: number, psn: number): void;
+  /** All valid slots of `block`, or those of a page of it, have been relocated. */
+  relocated(block: number): void;
 }
 
 /** What a collector works on. */
@@ -162,6 +164,7 @@ export class Collector {
     const count = this.cursor.gather(physical, geometry.pageOf(ppn));
     if (count > 0 && table.state[block] === BlockState.closed) {
       this.moveSlots(table.domainOf(block), block, count, MoveReason.refresh);
+      this.parts.owner.relocated(block);
     }
   }
 
@@ -300,6 +303,7 @@ export class Collector {
   private finish(domain: number): void {
     const block = this.victim[domain];
     this.victim[domain] = -1;
+    this.parts.owner.relocated(block);
     this.parts.eraser.emptied(block, domain);
   }
 
@@ -328,13 +332,18 @@ export class Collector {
     let inRam = false;
     let unreadable = false;
     let read = false;
+    let previous = -1;
     for (let i = 0; i < count; i++) {
       const from = slots[i];
-      const f = owner.moveFrontier(domain, block, reason);
+      const lpn = array.lpn[from];
+      const f = owner.moveFrontier(domain, block, reason, lpn);
       if (f < 0) {
         if (after !== 0) this.scheduler.drop(after);
         return i;
       }
+      // A slot that goes elsewhere does not share the unit that waits for the read.
+      if (f !== previous && after === 0) read = false;
+      previous = f;
       if (!read) {
         if (this.copyBack(f, from, count, reason)) return 1;
         const ppn = Math.floor(from / slotsPerPage);
@@ -346,7 +355,6 @@ export class Collector {
           stats.moveReads++;
         }
       }
-      const lpn = array.lpn[from];
       const origin = array.origin[from];
       if (unreadable) owner.slotLost(lpn, from);
       // A page of the trim map waits for what it speaks of, and so must a copy that overtakes it.

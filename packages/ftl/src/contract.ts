@@ -76,6 +76,8 @@ export interface DriveFtl extends Ftl {
   readonly isIdle: boolean;
   /** During `FtlClient.ftlDone`: how long slots of the job waited for a free block, ns. */
   readonly doneParkedNs: number;
+  /** During `FtlClient.ftlDone`: how long slots of the job waited for entries of the map that are kept in flash, ns. Absent: 0. */
+  readonly doneMapNs?: number;
   /** True once the drive has too few good blocks left to take writes. */
   readonly readOnly: boolean;
   readonly array: NandArray;

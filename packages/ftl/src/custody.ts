@@ -54,8 +54,13 @@ export abstract class Custody implements EraserOwner {
     // The version before, if it was flushed, must be there after the next power cut.
     this.eraser.freeze();
     if (job >= 0) this.jobs.fail(job, FtlStatus.readOnly);
-    if (lpn >= this.custody.trimMap.logicalSlots) this.custody.trimMap.stranded(lpn);
+    if (lpn >= this.custody.trimMap.logicalSlots) this.mapStranded(lpn);
     else this.addLost(lpn);
+  }
+
+  /** A slot behind those of the host could not be written anywhere. */
+  protected mapStranded(lpn: number): void {
+    this.custody.trimMap.stranded(lpn);
   }
 
   successorFailed(lpn: number, block: number): void {

@@ -5,8 +5,8 @@ import { type ContentOwner, FROM_HOST } from './slot-contents.js';
 import type { FtlStats } from './stats.js';
 import type { VictimPolicy } from './victims/policy.js';
 
-/** What an argument of `nandDone` refers to (low three bits); the rest is a job, unit record or block. */
-export const Done = { job: 0, unit: 1, erase: 2 } as const;
+/** What an argument of `nandDone` refers to (low three bits); the rest is a job, unit record, block or record of a look-up. */
+export const Done = { job: 0, unit: 1, erase: 2, map: 3 } as const;
 
 /** Who is told about events inside the writer. */
 export interface FrontierOwner extends ContentOwner {
@@ -24,6 +24,14 @@ export interface FrontierOwner extends ContentOwner {
   successorFailed(lpn: number, block: number): void;
 }
 
+/** Who follows the changes of the map: a cache of it. */
+export interface MapListener {
+  /** `lpn` was mapped to another slot; `from`: the slot it was copied from, or what `FROM_HOST` and its like say. */
+  mapped(lpn: number, from: number): void;
+  /** `lpn` was moved inside a plane: its data is unchanged. */
+  copiedBack(lpn: number): void;
+}
+
 /** What `Frontiers` works on. */
 export interface FrontierParts {
   readonly array: NandArray;
@@ -35,12 +43,12 @@ export interface FrontierParts {
   readonly owner: FrontierOwner;
   /** Frontiers per domain. */
   readonly perDomain: number;
-  /** Logical slots, those of the trim map included. */
+  /** Logical slots, those of the trim map and of translation pages included. */
   readonly mappedSlots: number;
   readonly multiPlane: boolean;
 }
 
-/** Priority class (`NandClass`) of the program of a slot that is copied `from` another, or comes from the host or the map. */
+/** Priority class (`NandClass`) of the program of a slot that is copied `from` another, or comes from the host or a map. */
 export function programClass(from: number): number {
   if (from >= 0) return NandClass.gcWrite;
   return from === FROM_HOST ? NandClass.userWrite : NandClass.mappingWrite;

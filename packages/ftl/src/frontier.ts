@@ -7,7 +7,7 @@ import {
   type Token,
 } from '@flashstack/nand-device';
 import { BlockState, type BlockTable, type FreeOrder } from './block-table.js';
-import { Done, type FrontierParts, programClass } from './frontier-parts.js';
+import { Done, type FrontierParts, type MapListener, programClass } from './frontier-parts.js';
 import { mostPadding, PairedPageRisks } from './paired-risk.js';
 import { PendingUnits } from './pending-units.js';
 import type { FtlProbe } from './probe.js';
@@ -49,6 +49,8 @@ export class Frontiers {
   keptToken: Token = 0;
   scheduler: NandScheduler;
   probe: FtlProbe | null = null;
+  /** Told of every slot that is mapped anew, or null. */
+  listener: MapListener | null = null;
 
   private readonly parts: FrontierParts;
   protected readonly table: BlockTable;
@@ -165,20 +167,25 @@ export class Frontiers {
 
   /**
    * Maps `lpn` to the next slot of the open frontier `f` and programs it when its unit is full, after `after`.
-   * `from`: the slot it is copied from, `FROM_HOST` or `FROM_TRIM_MAP`. `job` is told when it is durable (−1: nobody).
+   * `from`: the slot it is copied from, or what `FROM_HOST` and its like say. `job` is told when it is durable (−1: nobody).
    */
   append(f: number, lpn: number, origin: number, from: number, job: number, after: Token): void {
     const psn = this.simple ? this.base[f] + this.fill[f] : this.nextPsn(f);
     const old = this.l2p[lpn];
     if (this.contents !== null) this.contents.fill(psn, lpn, from, job);
+    this.map(f, lpn, psn, old, origin);
+    if (this.listener !== null) this.listener.mapped(lpn, from);
+    const older = this.supersedes === BY_MAP ? old : this.supersedes;
+    if (this.simple) this.programSlot(f, psn, from, job, after, older);
+    else this.collect(f, psn, from, job, after, older);
+  }
+
+  private map(f: number, lpn: number, psn: number, old: number, origin: number): void {
     if (old >= 0) this.invalidate(old);
     this.l2p[lpn] = psn;
     this.valid[this.block[f]]++;
     this.lpnOf[psn] = lpn;
     this.originOf[psn] = origin;
-    const older = this.supersedes === BY_MAP ? old : this.supersedes;
-    if (this.simple) this.programSlot(f, psn, from, job, after, older);
-    else this.collect(f, psn, from, job, after, older);
   }
 
   /** A slot is no longer the newest version of its logical slot. */
@@ -206,11 +213,8 @@ export class Frontiers {
   copyBack(f: number, lpn: number, origin: number, from: number): void {
     const psn = this.nextSlot(f);
     if (this.contents !== null) this.contents.fill(psn, lpn, from, -1);
-    this.invalidate(from);
-    this.l2p[lpn] = psn;
-    this.valid[this.block[f]]++;
-    this.lpnOf[psn] = lpn;
-    this.originOf[psn] = origin;
+    this.map(f, lpn, psn, from, origin);
+    if (this.listener !== null) this.listener.copiedBack(lpn);
     this.finishSlot(f, psn, -1, this.scheduler.copyback(from, psn, NandClass.gcWrite, 0), from);
   }
 

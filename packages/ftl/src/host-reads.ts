@@ -3,6 +3,7 @@ import { type FtlClient, FtlStatus } from './contract.js';
 import type { Frontiers } from './frontier.js';
 import { Done } from './frontier-parts.js';
 import type { Jobs } from './jobs.js';
+import type { MapCache } from './map-cache/map-cache.js';
 import { PageReads } from './page-reads.js';
 import { UNMAPPED } from './slot-contents.js';
 import type { FtlStats } from './stats.js';
@@ -23,35 +24,46 @@ export interface HostReadsTarget extends NandClient {
 export class HostReads {
   private readonly ftl: HostReadsTarget;
   private readonly client: FtlClient;
+  /** Null if the whole map is in RAM. */
+  private readonly mapCache: MapCache | null;
   private readonly reads: PageReads;
   private readonly keeps: boolean;
 
-  constructor(ftl: HostReadsTarget, client: FtlClient) {
+  constructor(ftl: HostReadsTarget, client: FtlClient, mapCache: MapCache | null = null) {
     this.ftl = ftl;
+    this.mapCache = mapCache;
     this.client = client;
     this.reads = new PageReads(ftl.frontiers.array.geometry.slotsPerPage);
     this.keeps = ftl.frontiers.array.keeps !== 'nothing';
   }
 
   read(lpn: number, count: number, job: number): void {
-    const { ftl, reads } = this;
+    const { ftl, reads, mapCache } = this;
     const { stats, lost, jobs, scheduler } = ftl;
     stats.hostReads += count;
     reads.clear(count);
     let status: number = FtlStatus.ok;
+    let waiting = 0;
     for (let i = lpn; i < lpn + count; i++) {
+      const record = mapCache === null ? -1 : mapCache.lookUp(i, true);
+      let needsRead = false;
       let psn = ftl.lookup(i);
       if (lost.size > 0 && lost.has(i)) {
         status = FtlStatus.unreadable;
         psn = UNMAPPED;
       } else if (psn === UNMAPPED) stats.unmappedReads++;
       else if (isInRam(ftl.frontiers, psn)) stats.ramReads++;
-      else reads.add(psn);
+      else if (record < 0) reads.add(psn);
+      else needsRead = true;
       if (this.keeps) this.client.slotRead(job, i, psn);
+      if (mapCache === null || record < 0) continue;
+      mapCache.lookUps.wait(record, needsRead ? i : -1, job);
+      waiting++;
     }
-    jobs.begin(job, reads.count === 0 ? 1 : reads.count);
+    const parts = reads.count + waiting;
+    jobs.begin(job, parts === 0 ? 1 : parts);
     if (status !== FtlStatus.ok) jobs.fail(job, status);
-    if (reads.count === 0) jobs.finishLater(job);
+    if (parts === 0) jobs.finishLater(job);
     stats.pageReads += reads.count;
     for (let i = 0; i < reads.count; i++) {
       const token = scheduler.read(reads.ppn[i], reads.mask[i], NandClass.userRead, 0);

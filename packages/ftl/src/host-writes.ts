@@ -5,6 +5,7 @@ import type { Frontiers } from './frontier.js';
 import type { FrontierLayout } from './frontier-layout.js';
 import { Done } from './frontier-parts.js';
 import { HostQueue, type HostQueueTarget } from './host-queue.js';
+import type { MapCache } from './map-cache/map-cache.js';
 import { settle, settleAll } from './settle.js';
 import { FROM_NOTHING, UNMAPPED } from './slot-contents.js';
 import type { StreamPolicy } from './streams.js';
@@ -20,6 +21,8 @@ export interface HostWritesTarget extends HostQueueTarget {
   readonly allocator: Allocator;
   readonly upkeep: Upkeep;
   readonly layout: FrontierLayout;
+  /** Null if the whole map is in RAM. */
+  readonly mapCache: MapCache | null;
 }
 
 /** Host operations on a page map: a slot may go to any frontier of the host that has room. */
@@ -27,11 +30,18 @@ export class HostWrites extends HostQueue {
   private readonly ftl: HostWritesTarget;
   /** Null if there is but one stream. */
   private readonly streams: StreamPolicy | null;
+  /** With a map cache: the slot that found no room after its look-up, −1: none. */
+  private lookedUp = -1;
 
   constructor(ftl: HostWritesTarget, streams: StreamPolicy | null) {
     super(ftl);
     this.ftl = ftl;
     this.streams = streams;
+  }
+
+  override clear(): void {
+    super.clear();
+    this.lookedUp = -1;
   }
 
   /**
@@ -43,26 +53,40 @@ export class HostWrites extends HostQueue {
   }
 
   protected place(lpn: number, origin: number, hint: number, job: number, from: number): boolean {
-    const { frontiers, collector, table, stats, upkeep, allocator, eraser } = this.ftl;
+    const { frontiers, collector, table, stats, upkeep, allocator, eraser, mapCache } = this.ftl;
+    if (mapCache !== null) this.lookUp(mapCache, lpn, job);
     let stream = 0;
     if (this.streams !== null) {
       const old = frontiers.l2p[lpn];
       stream = this.streams.choose(lpn, hint, old < 0 ? -1 : frontiers.blockOf(old));
     }
     const f = allocator.hostFrontier(lpn, stream);
-    if (f < 0) return false;
+    if (f < 0) {
+      this.lookedUp = lpn;
+      return false;
+    }
     table.clock++;
     stats.host++;
     stats.hostByOrigin[origin]++;
     if (upkeep.lost.size > 0) upkeep.lost.delete(lpn);
     frontiers.append(f, lpn, origin, from, job, 0);
     collector.afterHostWrite(allocator.domainOf[f]);
+    if (mapCache !== null) mapCache.writeBack();
     if (eraser.hasReady || collector.hasUrgent) upkeep.serve();
     return true;
   }
 
+  /** Displaced entries go first, as the look-up comes before the change; a slot that was parked has been looked up. */
+  private lookUp(mapCache: MapCache, lpn: number, job: number): void {
+    if (this.lookedUp !== lpn) {
+      mapCache.lookUpForWrite(lpn, job);
+      mapCache.writeBack();
+    }
+    this.lookedUp = -1;
+  }
+
   protected trimSlots(lpn: number, count: number, job: number): void {
-    const { frontiers, stats, upkeep } = this.ftl;
+    const { frontiers, stats, upkeep, mapCache } = this.ftl;
     for (let i = lpn; i < lpn + count; i++) {
       const psn = frontiers.l2p[i];
       if (psn === UNMAPPED) {
@@ -71,11 +95,15 @@ export class HostWrites extends HostQueue {
       }
       frontiers.invalidate(psn);
       frontiers.l2p[i] = UNMAPPED;
+      if (mapCache !== null) mapCache.unmapped(i);
       this.ftl.trimMap.trimmed(i, frontiers.blockOf(psn));
       stats.trimmed++;
       if (upkeep.lost.size > 0) upkeep.lost.delete(i);
     }
     this.ftl.jobs.finishLater(job);
+    if (mapCache === null) return;
+    mapCache.writeBackRange(lpn, count);
+    upkeep.serve();
   }
 
   /** Makes everything durable that was mapped before; false if the trim map finds no room yet. */

@@ -10,10 +10,14 @@ export class Jobs {
   active = 0;
   /** During `ftlDone`: how long slots of the job waited for a free block, ns. */
   doneParkedNs = 0;
+  /** During `ftlDone`: how long slots of the job waited for entries of the map to be read from flash, ns. */
+  doneMapNs = 0;
   private pending: Int32Array = new Int32Array(256);
   private status: Uint8Array = new Uint8Array(256);
   /** When the job was parked, and then how long, ns; 0 for jobs that never were. */
   private parkedNs: Float64Array = new Float64Array(256);
+  /** How long the job has waited for its look-ups, ns. */
+  private mapNs: Float64Array = new Float64Array(256);
   scheduler: NandScheduler;
   private readonly completions: NandClient;
   private readonly client: FtlClient;
@@ -43,10 +47,21 @@ export class Jobs {
       this.pending = grown(this.pending);
       this.status = grown(this.status);
       this.parkedNs = grown(this.parkedNs);
+      this.mapNs = grown(this.mapNs);
     }
     this.pending[job] = pending;
     this.status[job] = FtlStatus.ok;
     this.active++;
+  }
+
+  /** The job has one part more. */
+  addPart(job: number): void {
+    this.pending[job]++;
+  }
+
+  /** Slots of the job waited so long for their look-up; of waits at a time the longest counts. */
+  waitedForMap(job: number, ns: number): void {
+    if (ns > this.mapNs[job]) this.mapNs[job] = ns;
   }
 
   /** One part is done; with the last one, the client is told. */
@@ -55,6 +70,8 @@ export class Jobs {
     this.active--;
     this.doneParkedNs = this.parkedNs[job];
     this.parkedNs[job] = 0;
+    this.doneMapNs = this.mapNs[job];
+    this.mapNs[job] = 0;
     this.client.ftlDone(job, this.status[job], token);
   }
 
@@ -93,5 +110,6 @@ export class Jobs {
     this.active = 0;
     this.pending.fill(0);
     this.parkedNs.fill(0);
+    this.mapNs.fill(0);
   }
 }

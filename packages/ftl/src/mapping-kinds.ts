@@ -1,5 +1,6 @@
 import type { DriveFtl } from './contract.js';
 import { hybridKinds } from './hybrid/kinds.js';
+import { mapCacheOptions, mapCacheParameters } from './map-cache/options.js';
 import type { FtlParts, MappingKind, MappingScheme } from './mapping.js';
 import { checkUsed } from './mapping.js';
 import type { FtlOptions } from './options.js';
@@ -15,6 +16,12 @@ export const mappingKinds: readonly MappingKind[] = [
     create: () => ({ attach: (parts) => new PageMapFtl(parts) }),
   },
   ...hybridKinds,
+  {
+    name: 'dftl',
+    summary: 'Page mapping with the table in flash, of which a part is cached in RAM (DFTL).',
+    parameters: mapCacheParameters,
+    create: (values) => ({ attach: (parts) => new PageMapFtl(parts, mapCacheOptions(values)) }),
+  },
 ];
 
 /** Name of the mapping scheme that a choice means; empty for an object of the user's own. */

@@ -19,6 +19,8 @@ export interface RecoveryReport {
   trimmed: number;
   /** Blocks that hold nothing any more and are erased. */
   erased: number;
+  /** Entries of the map that its translation pages in flash do not have; absent without a map cache. */
+  mapChanges?: number;
 }
 
 /** The parts of an FTL that a scan fills in, whatever the mapping scheme. */

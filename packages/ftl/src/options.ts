@@ -127,21 +127,21 @@ function flag(key: string, value: boolean | undefined, fallback: boolean): boole
   return value;
 }
 
-/** Blocks that a collection may need: one to move into, and room to settle frontiers before and after an erase. */
-function leastReserve(array: NandArray, domain: DomainKind, multiPlane: boolean): number {
+/** Blocks that a collection may need: one for each frontier it moves into, and room to settle frontiers before and after an erase. */
+function leastReserve(array: NandArray, domain: DomainKind, multiPlane: boolean, moveFrontiers: number): number {
   const { geometry } = array;
   const members = domain === 'unit' ? 1 : domain === 'die' ? geometry.planes : geometry.units;
   const unitSlots =
     (multiPlane ? Math.min(members, geometry.planes) : 1) * geometry.programPages * geometry.slotsPerPage;
   const blockSlots = members * geometry.pagesPerBlock * geometry.slotsPerPage;
-  return 1 + Math.ceil((4 * mostPadding(array, members, unitSlots)) / blockSlots);
+  return moveFrontiers + Math.ceil((4 * mostPadding(array, members, unitSlots)) / blockSlots);
 }
 
 /**
- * Checks options and fills in the defaults.
+ * Checks options and fills in the defaults. Collection moves into up to `moveFrontiers` frontiers of a domain.
  * @throws InputError `ERR_UNKNOWN_NAME`, `ERR_FTL_OPTION`, `ERR_FTL_THRESHOLD`.
  */
-export function resolveFtlOptions(options: FtlOptions, array: NandArray): ResolvedFtlOptions {
+export function resolveFtlOptions(options: FtlOptions, array: NandArray, moveFrontiers: number): ResolvedFtlOptions {
   for (const name of Object.keys(options))
     if (!optionNames.includes(name)) throw unknownName('FTL option', name, optionNames);
   const { logicalSlots } = options;
@@ -161,15 +161,14 @@ export function resolveFtlOptions(options: FtlOptions, array: NandArray): Resolv
   }
   const domain = oneOf('ftl.domain', options.domain, names.domain, 'unit');
   const multiPlane = flag('ftl.multiPlane', options.multiPlane, true) && array.config.features.multiPlane;
-  const leastHard = leastReserve(array, domain, multiPlane);
+  const leastHard = leastReserve(array, domain, multiPlane, moveFrontiers);
   const gcHard = blocks(
     'ftl.gcHard',
     options.gcHard,
     leastHard,
     leastHard + (array.reliability === null ? 0 : 1),
-    leastHard === 1
-      ? 'collection needs a block to move into'
-      : 'collection needs a block to move into, and room for padding',
+    `collection needs ${moveFrontiers === 1 ? 'a block' : `${moveFrontiers} blocks`} to move into` +
+      (leastHard === moveFrontiers ? '' : ', and room for padding'),
   );
   const gcLow = blocks('ftl.gcLow', options.gcLow, gcHard + 1, gcHard + 1, 'gcHard + 1');
   const gcHigh = blocks('ftl.gcHigh', options.gcHigh, gcLow + 1, gcLow + 1, 'gcLow + 1');

@@ -13,6 +13,8 @@ import { HostReads } from './host-reads.js';
 import { HostWrites } from './host-writes.js';
 import { inspect } from './inspect.js';
 import { Jobs } from './jobs.js';
+import { MapCache } from './map-cache/map-cache.js';
+import { type MapCacheOptions, mapPages } from './map-cache/options.js';
 import type { FtlParts } from './mapping.js';
 import { mappingTableBytes } from './mapping-size.js';
 import type { RecoveryReport } from './oob-scan.js';
@@ -30,7 +32,8 @@ import type { VictimPolicy } from './victims/policy.js';
 import { type StaticWearLeveling, staticWearLeveling } from './wear-leveling.js';
 
 /**
- * Page-mapping FTL: maps every logical slot to any physical slot. Mapping is decided when an operation is issued, so
+ * Page-mapping FTL: maps every logical slot to any physical slot. The map is in RAM, or cached there and kept in flash
+ * (DFTL). Mapping is decided when an operation is issued, so
  * the order of issue is the order of mapping on every scheduler.
  */
 export class PageMapFtl implements DriveFtl, NandClient {
@@ -49,6 +52,8 @@ export class PageMapFtl implements DriveFtl, NandClient {
   readonly eraser: BlockEraser;
   /** @internal */
   readonly trimMap: TrimMap;
+  /** @internal Null if the whole map is in RAM. */
+  readonly mapCache: MapCache | null;
   /** Name and parameters of the victim policy; the name is empty for an object of the user's own. */
   readonly victimName: NamedStrategy;
   /** @internal */
@@ -70,12 +75,13 @@ export class PageMapFtl implements DriveFtl, NandClient {
   scheduler: NandScheduler;
 
   /**
-   * The array must be empty, except for a call of `recover` right after.
+   * The array must be empty, except for a call of `recover` right after. `cache`: how the map is cached; null: not at all.
    * @throws InputError for options that are wrong or leave too little space to collect garbage.
    */
-  constructor(parts: FtlParts) {
+  constructor(parts: FtlParts, cache: MapCacheOptions | null = null) {
     const { array, scheduler, client, random } = parts;
-    const options = resolveFtlOptions(parts.options, array);
+    // Collection may open a frontier for data and one for translation pages.
+    const options = resolveFtlOptions(parts.options, array, cache === null ? 1 : 2);
     this.options = options;
     this.array = array;
     this.scheduler = scheduler;
@@ -98,17 +104,22 @@ export class PageMapFtl implements DriveFtl, NandClient {
     });
     this.victimName = strategyName(parts.options.victim, 'greedy');
     this.victimPolicy.attach(this.table, random.stream('ftl.victim'));
-    this.layout = frontierLayout(options, streams.streams);
+    this.layout = frontierLayout(options, streams.streams, cache !== null);
     this.trimMap = new TrimMap(options.logicalSlots, this.table, array);
-    const mappedSlots = options.logicalSlots + this.trimMap.pages;
+    const firstMapSlot = options.logicalSlots + this.trimMap.pages;
+    const pages = cache === null ? null : mapPages(cache, options.logicalSlots, array);
+    const mappedSlots = firstMapSlot + (pages === null ? 0 : pages.pages * pages.slotsPerPage);
     checkCapacity(options, this.table, this.layout.total, mappedSlots);
     const { table, stats } = this;
+    this.jobs = new Jobs(client, array, scheduler, this);
+    this.mapCache = cache === null || pages === null ? null : new MapCache(this, cache, pages, firstMapSlot);
     this.upkeep = new Upkeep({
       array,
       table,
       stats,
       client,
       trimMap: this.trimMap,
+      mapCache: this.mapCache,
       layout: this.layout,
       completions: this,
     });
@@ -129,13 +140,14 @@ export class PageMapFtl implements DriveFtl, NandClient {
       mappedSlots,
       multiPlane: options.multiPlane,
     });
+    this.frontiers.listener = this.mapCache;
     this.eraser = new BlockEraser({ ...shared, frontiers: this.frontiers }, scheduler);
     this.collector = new Collector({ ...shared, frontiers: this.frontiers, eraser: this.eraser }, scheduler);
-    this.allocator = new Allocator(table, this.frontiers, options, this.layout, this.collector, scheduler);
-    this.jobs = new Jobs(client, array, scheduler, this);
+    const { frontiers, layout, collector } = this;
+    this.allocator = new Allocator(table, frontiers, options, layout, collector, scheduler, firstMapSlot);
     this.upkeep.attach(this.frontiers, this.collector, this.eraser, this.allocator, this.jobs);
     this.wear = staticWearLeveling(options.wearLevelling, table, random.stream('ftl.wearLevelling'));
-    this.reads = new HostReads(this, client);
+    this.reads = new HostReads(this, client, this.mapCache);
     this.writes = new HostWrites(this, streams.streams === 1 ? null : streams);
   }
 
@@ -164,17 +176,23 @@ export class PageMapFtl implements DriveFtl, NandClient {
 
   get tableBytes(): number {
     const { slotBytes } = this.array.config.geometry;
+    if (this.mapCache !== null) return this.mapCache.tableBytes(slotBytes);
     return mappingTableBytes('page', { capacityBytes: this.logicalSlots * slotBytes, slotBytes });
   }
 
   /** Bytes of RAM that the simulation takes for the mapping: map and block table. */
   get mapBytes(): number {
-    return this.frontiers.l2p.byteLength + this.table.bytes;
+    return this.frontiers.l2p.byteLength + this.table.bytes + (this.mapCache?.bytes ?? 0);
   }
 
   /** During `FtlClient.ftlDone`: how long slots of the job waited for a free block, ns. */
   get doneParkedNs(): number {
     return this.jobs.doneParkedNs;
+  }
+
+  /** During `FtlClient.ftlDone`: how long slots of the job waited for entries of the map that are kept in flash, ns. */
+  get doneMapNs(): number {
+    return this.jobs.doneMapNs;
   }
 
   /**
@@ -216,6 +234,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
   read(lpn: number, count: number, job: number): void {
     this.check(lpn, count);
     this.reads.read(lpn, count, job);
+    if (this.mapCache !== null) this.writeBackMap();
   }
 
   /** @internal Physical slot of `lpn`, or `UNMAPPED`. */
@@ -243,6 +262,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
   idle(untilNs: number): void {
     const { timing } = this.array.config;
     const pageNs = Math.max(...timing.readNs) + Math.max(...timing.programNs) + 2 * timing.commandNs;
+    if (this.mapCache !== null) this.writeBackMap();
     const pages = Math.floor((untilNs - this.array.clock.now) / pageNs);
     this.upkeep.requireRefresh();
     if (pages <= 0) return;
@@ -260,6 +280,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
     this.collector.reset();
     this.eraser.reset();
     this.trimMap.reset();
+    this.mapCache?.reset();
     this.victimPolicy.reset();
     this.upkeep.reset();
     this.jobs.clear();
@@ -273,6 +294,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
    */
   recover(): RecoveryReport {
     const report = recoverMapping(this);
+    if (this.mapCache !== null) report.mapChanges = this.mapCache.recovered();
     this.upkeep.serve();
     return report;
   }
@@ -280,6 +302,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
   /** For tests: checks all invariants by brute force. @throws FtlError `ERR_FTL_INVARIANT`. */
   inspect(): void {
     inspect(this);
+    this.mapCache?.inspect();
   }
 
   nandDone(token: Token, arg: number, status: number): void {
@@ -291,6 +314,9 @@ export class PageMapFtl implements DriveFtl, NandClient {
         return;
       case Done.unit:
         this.jobs.unitDone(this.frontiers.records, id, token);
+        return;
+      case Done.map:
+        (this.mapCache as MapCache).lookedUp(id);
         return;
       default:
         this.eraseDone(id);
@@ -306,6 +332,13 @@ export class PageMapFtl implements DriveFtl, NandClient {
     this.eraser.erased(block);
     if (this.wear !== null) this.wear.erased(block, this.collector);
     this.upkeep.serve();
+    if (this.mapCache !== null) this.writeBackMap();
     this.writes.resume();
+  }
+
+  /** @internal Writes translation pages that are due, as far as there is room. */
+  writeBackMap(): void {
+    this.mapCache?.writeBack();
+    this.upkeep.serve();
   }
 }

@@ -41,6 +41,7 @@ export interface AnalyticPlan {
 /** Why there is no known steady state for this FTL and workload, or null if there is one. */
 export function analyticRefusal(ftl: DriveFtl, workload: AnalyticWorkload): string | null {
   if (!(ftl instanceof PageMapFtl)) return 'a steady state is known only for page mapping';
+  if (ftl.mapCache !== null) return 'no steady state of a map in flash is known';
   const { name } = ftl.victimName;
   const known = workload.kind === 'uniform' ? ['greedy', 'fifo', 'random', 'd-choices'] : ['fifo'];
   if (!known.includes(name)) {

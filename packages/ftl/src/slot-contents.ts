@@ -6,8 +6,9 @@ export const UNMAPPED = -1;
 
 /** Bits of `NandArray.flags`: kind of the slot, and what its content word is. */
 export const SlotFlag = {
-  /** Kinds (low three bits): user data, trim map, padding. */
+  /** Kinds (low three bits): user data, translation page, trim map, padding. */
   user: 0,
+  translation: 1,
   trimMap: 2,
   padding: 4,
   kindMask: 7,
@@ -22,6 +23,8 @@ export const FROM_HOST = -1;
 export const FROM_TRIM_MAP = -2;
 /** `from` of a slot written by preconditioning, without contents. */
 export const FROM_NOTHING = -3;
+/** `from` of a slot of a translation page that is written anew. */
+export const FROM_TRANSLATION = -4;
 
 /** Told about content words that stand in one more slot. */
 export interface ContentOwner {
@@ -73,6 +76,12 @@ export class SlotContents {
     if (from === FROM_TRIM_MAP) {
       wordOf[psn] = this.metaWord;
       flagsOf[psn] = SlotFlag.trimMap | SlotFlag.handle;
+      return;
+    }
+    if (from === FROM_TRANSLATION) {
+      // What the page says is kept by the map cache.
+      wordOf[psn] = 0;
+      flagsOf[psn] = SlotFlag.translation;
       return;
     }
     const value = from === FROM_NOTHING ? 0 : this.client.slotWord(job, lpn);

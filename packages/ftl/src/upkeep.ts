@@ -6,6 +6,7 @@ import type { BlockEraser } from './eraser.js';
 import type { Frontiers } from './frontier.js';
 import type { FrontierLayout } from './frontier-layout.js';
 import type { Jobs } from './jobs.js';
+import type { MapCache } from './map-cache/map-cache.js';
 import { settle, settleAll } from './settle.js';
 import { MoveReason } from './stats.js';
 
@@ -13,6 +14,8 @@ import { MoveReason } from './stats.js';
 export interface UpkeepParts extends CustodyParts {
   readonly table: BlockTable;
   readonly layout: FrontierLayout;
+  /** Null if the whole map is in RAM. */
+  readonly mapCache: MapCache | null;
 }
 
 /**
@@ -38,12 +41,33 @@ export class Upkeep extends Custody implements CollectorOwner {
     this.jobs = jobs;
   }
 
-  moveFrontier(domain: number, block: number, reason: number): number {
-    return this.allocator.moveFrontier(domain, block, reason);
+  moveFrontier(domain: number, block: number, reason: number, lpn: number): number {
+    return this.allocator.moveFrontier(domain, block, reason, lpn);
   }
 
   moveTarget(domain: number, block: number, reason: number): number {
     return this.allocator.moveTarget(domain, block, reason);
+  }
+
+  relocated(block: number): void {
+    if (this.parts.mapCache !== null) this.parts.mapCache.relocated(block);
+  }
+
+  override slotLost(lpn: number, psn: number): void {
+    const { mapCache } = this.parts;
+    if (mapCache !== null && lpn >= mapCache.firstSlot) mapCache.slotUnreadable(lpn);
+    else super.slotLost(lpn, psn);
+  }
+
+  override slotStranded(lpn: number, job: number): void {
+    super.slotStranded(lpn, job);
+    if (this.parts.mapCache !== null && lpn < this.parts.trimMap.logicalSlots) this.parts.mapCache.unmapped(lpn);
+  }
+
+  protected override mapStranded(lpn: number): void {
+    const { mapCache } = this.parts;
+    if (mapCache !== null && lpn >= mapCache.firstSlot) mapCache.slotUnreadable(lpn);
+    else super.mapStranded(lpn);
   }
 
   blockFailed(block: number, physicalBlock: number): void {
@@ -93,7 +117,7 @@ export class Upkeep extends Custody implements CollectorOwner {
       const other = open.findIndex((taken, f) => taken >= 0 && spare(f));
       if (other >= 0) return other;
     }
-    const f = this.allocator.moveFrontier(domain, block, MoveReason.gc);
+    const f = this.allocator.moveFrontier(domain, block, MoveReason.gc, this.parts.trimMap.logicalSlots);
     return f >= 0 ? f : open.findIndex((taken) => taken >= 0);
   }
 

@@ -75,6 +75,29 @@ export function pageMapSetup(seed: number, faults: boolean): Setup {
   return { shape, options };
 }
 
+/** DFTL for a seed: page mapping as above, with caches so small that they miss all the time. */
+export function dftlSetup(seed: number, faults: boolean): Setup {
+  const { shape, options } = pageMapSetup(seed, faults);
+  const random = new RandomSource(seed).stream('dftl');
+  const entryBytes = pick(random, [128, 256, 512]);
+  const slotsPerPage = pick(random, [1, 1, 2]);
+  const granularity = pick(random, ['entry', 'entry', 'page']);
+  const least = granularity === 'page' ? (slotsPerPage * 4096) / entryBytes : 1;
+  const parameters = {
+    cmtEntries: least * (1 + random.below(granularity === 'page' ? 3 : 24)),
+    protectedShare: pick(random, [0, 0.5, 1]),
+    translationPageBytes: 4096 * slotsPerPage,
+    entryBytes,
+    granularity,
+    prefetch: 0,
+    batchUpdate: random.below(3) > 0,
+    foldOnCopy: random.below(3) > 0,
+  };
+  if (granularity === 'entry') parameters.prefetch = random.below(Math.min(4, parameters.cmtEntries));
+  const shrunk = Math.floor(options.logicalSlots * (faults ? 0.6 : 0.7));
+  return { shape, options: { ...options, logicalSlots: shrunk, mapping: { name: 'dftl', parameters } } };
+}
+
 /** A subject for the conformance suite, of any mapping scheme. */
 export function subject(
   engine: Engine,

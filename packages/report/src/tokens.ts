@@ -189,7 +189,12 @@ export const causeSwatches: Readonly<Record<string, Swatch>> = {
   trimMap: { token: 'mapping', label: 'trim map', hatched: false },
   padding: { token: 'padding', label: 'padding', hatched: true },
   reprogrammed: { token: 'padding', label: 'reprogrammed', hatched: false },
+  merge: { token: 'cleaning', label: 'merge copies', hatched: false },
+  mapping: { token: 'mapping', label: 'translation pages', hatched: true },
 };
+
+/** Causes that only some mapping schemes know: shown where they are. */
+export const schemeCauses: readonly string[] = ['merge', 'mapping'];
 
 const FREE: readonly Token[] = ['f2fs', 'orcfs', 'btrfs', 'nilfs2', 'lfs'];
 const DASHES: readonly (string | undefined)[] = [undefined, undefined, '11 4', '1.5 4', '8 3 2 3'];

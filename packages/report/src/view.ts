@@ -1,7 +1,7 @@
 import type { DistributionRecord, ExperimentResult, HeatmapRecord } from '@flashstack/experiment';
 import { Histogram, type TimeSeriesRecord } from '@flashstack/sim';
 import { type HostKind, hostKinds, phaseNames } from '@flashstack/ssd';
-import { causeSwatches, type Token } from './tokens.js';
+import { causeSwatches, schemeCauses, type Token } from './tokens.js';
 
 /** Fewest requests beyond a percentile for it to be told. */
 const BEYOND = 10;
@@ -98,10 +98,11 @@ export class RunView {
     return this.metric('host.read.bytesPerSecond', 0) + this.metric('host.write.bytesPerSecond', 0);
   }
 
-  /** Slots programmed by cause, in the order in which they are stacked; all known causes, also those of none. */
+  /** Slots programmed by cause, in the order in which they are stacked; all causes that every drive has, also those of none. */
   get programs(): Part[] {
     const slots = new Map<string, number>(this.result.analysis.programs.map((part) => [part.cause, part.slots]));
-    const names = [...new Set([...Object.keys(causeSwatches), ...slots.keys()])];
+    const known = Object.keys(causeSwatches).filter((name) => slots.has(name) || !schemeCauses.includes(name));
+    const names = [...new Set([...known, ...slots.keys()])];
     return names.map((name) => ({ name, value: slots.get(name) ?? 0 }));
   }
 

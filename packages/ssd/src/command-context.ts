@@ -32,6 +32,8 @@ export const Job = { read: 0, write: 1, trim: 2, flush: 3, entry: 4, fill: 5, pa
 export interface TimedFtl extends Ftl {
   /** During `ftlDone`: how long the slots of the job waited for a free block, ns. */
   readonly doneParkedNs: number;
+  /** The same for entries of the map that had to be read from flash. Absent: none is. */
+  readonly doneMapNs?: number;
   readonly stats: Pick<FtlStats, 'programmed' | 'pending' | 'moveReads' | 'copybacks'>;
 }
 
@@ -126,7 +128,8 @@ export class CommandContext {
     const now = this.simulator.now;
     const elapsed = now - table.markNs[h];
     if (elapsed === 0) return;
-    chargeNand(table.phasesNs, h * PHASES, elapsed, this.scheduler, token, program, this.ftl.doneParkedNs);
+    const { doneParkedNs, doneMapNs = 0 } = this.ftl;
+    chargeNand(table.phasesNs, h * PHASES, elapsed, this.scheduler, token, program, doneParkedNs, doneMapNs);
     table.markNs[h] = now;
   }
 

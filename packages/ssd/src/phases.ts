@@ -145,7 +145,8 @@ HOST_PHASE[NandPhase.transfer] = Phase.transfer;
 
 /**
  * Divides the last `elapsedNs` of a request among phases by the flash operation that ended it. What is longer than the
- * operation went by before it began: waiting for a free block (`parkedNs`) or for a program unit to fill up.
+ * operation went by before it began: waiting for entries of the map (`mapNs`), for a free block (`parkedNs`), or for a
+ * program unit to fill up.
  */
 export function chargeNand(
   phasesNs: Float64Array,
@@ -155,6 +156,7 @@ export function chargeNand(
   token: Token,
   program: boolean,
   parkedNs: number,
+  mapNs: number,
 ): void {
   let left = elapsedNs;
   if (token !== 0 && left > 0) {
@@ -168,6 +170,9 @@ export function chargeNand(
     }
   }
   if (left === 0) return;
+  const mapping = Math.min(mapNs, left);
+  phasesNs[at + Phase.mapping] += mapping;
+  left -= mapping;
   const parked = Math.min(parkedNs, left);
   phasesNs[at + Phase.gc] += parked;
   phasesNs[at + Phase.buffer] += left - parked;

@@ -176,6 +176,14 @@ const cachedUnbufferedDrive: SsdConfig = {
   readCache: { slots: 40, readAheadSlots: 16, after: 1 },
 };
 
+/** The map in flash, and next to nothing of it in RAM. */
+const mapInFlashDrive: SsdConfig = {
+  ...bufferedDrive,
+  name: 'map-in-flash',
+  capacityBytes: 500 * 4096,
+  ftl: { mapping: { name: 'dftl', parameters: { cmtEntries: 24, entryBytes: 128 } } },
+};
+
 export const drives: readonly SsdConfig[] = [
   plainDrive,
   bufferedDrive,
@@ -193,6 +201,7 @@ export const drives: readonly SsdConfig[] = [
   protectedDoubleDrive,
   cachedDrive,
   cachedUnbufferedDrive,
+  mapInFlashDrive,
 ];
 
 /** A drive on a scheduler; VSSIM knows no multi-plane commands. */

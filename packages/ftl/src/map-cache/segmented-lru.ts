@@ -1,0 +1,118 @@
+/** Segment of an entry. */
+const PROBATIONARY = 0;
+const PROTECTED = 1;
+
+/**
+ * Segmented LRU over integer keys: a key enters the probationary segment and moves to the protected one with its first
+ * hit; what the protected segment has no room for goes back to the head of the probationary one (Karedla, Love and
+ * Wherry, "Caching Strategies to Improve Disk System Performance", 1994). Every operation is O(1) and allocates nothing.
+ */
+export class SegmentedLru {
+  /** Entry that holds a key, −1: none. */
+  readonly where: Int32Array;
+  /** Key of each entry in use. */
+  readonly key: Int32Array;
+  readonly capacity: number;
+  /** Entries in use. */
+  size = 0;
+  private readonly protectedCapacity: number;
+  private protectedSize = 0;
+  private readonly segment: Uint8Array;
+  // Both segments as lists from the most to the least recently used entry.
+  private readonly next: Int32Array;
+  private readonly previous: Int32Array;
+  private readonly head: Int32Array = new Int32Array(2).fill(-1);
+  private readonly tail: Int32Array = new Int32Array(2).fill(-1);
+
+  /** Keys are 0 … `keys` − 1; up to `protectedShare` (0 … 1) of the `capacity` entries are protected. */
+  constructor(keys: number, capacity: number, protectedShare: number) {
+    this.where = new Int32Array(keys).fill(-1);
+    this.key = new Int32Array(capacity);
+    this.capacity = capacity;
+    this.protectedCapacity = Math.floor(protectedShare * capacity);
+    this.segment = new Uint8Array(capacity);
+    this.next = new Int32Array(capacity);
+    this.previous = new Int32Array(capacity);
+  }
+
+  get isFull(): boolean {
+    return this.size === this.capacity;
+  }
+
+  /** The entry that has to go first; the cache must not be empty. */
+  get victim(): number {
+    return this.tail[PROBATIONARY] >= 0 ? this.tail[PROBATIONARY] : this.tail[PROTECTED];
+  }
+
+  /** A hit on the entry. */
+  touch(entry: number): void {
+    if (this.segment[entry] === PROTECTED) {
+      if (this.head[PROTECTED] === entry) return;
+      this.unlink(entry);
+      this.link(entry, PROTECTED);
+      return;
+    }
+    this.unlink(entry);
+    this.link(entry, PROTECTED);
+    if (++this.protectedSize <= this.protectedCapacity) return;
+    const demoted = this.tail[PROTECTED];
+    this.unlink(demoted);
+    this.link(demoted, PROBATIONARY);
+    this.protectedSize--;
+  }
+
+  /** Enters a key that is not there, in the place of the victim if the cache is full. @returns its entry. */
+  insert(key: number): number {
+    let entry = this.size;
+    if (entry < this.capacity) this.size++;
+    else {
+      entry = this.victim;
+      this.where[this.key[entry]] = -1;
+      if (this.segment[entry] === PROTECTED) this.protectedSize--;
+      this.unlink(entry);
+    }
+    this.key[entry] = key;
+    this.where[key] = entry;
+    this.link(entry, PROBATIONARY);
+    return entry;
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.where.fill(-1);
+    this.head.fill(-1);
+    this.tail.fill(-1);
+    this.size = 0;
+    this.protectedSize = 0;
+  }
+
+  /** For tests: the keys of a segment, most recently used first. */
+  keysOf(segment: 'probationary' | 'protected'): number[] {
+    const keys: number[] = [];
+    let entry = this.head[segment === 'protected' ? PROTECTED : PROBATIONARY];
+    for (; entry >= 0; entry = this.next[entry]) keys.push(this.key[entry]);
+    return keys;
+  }
+
+  private link(entry: number, segment: number): void {
+    const { head, tail, next, previous } = this;
+    const first = head[segment];
+    this.segment[entry] = segment;
+    previous[entry] = -1;
+    next[entry] = first;
+    if (first < 0) tail[segment] = entry;
+    else previous[first] = entry;
+    head[segment] = entry;
+  }
+
+  private unlink(entry: number): void {
+    const { head, tail, next, previous } = this;
+    const segment = this.segment[entry];
+    const before = previous[entry];
+    const after = next[entry];
+    if (before < 0) head[segment] = after;
+    else next[before] = after;
+    if (after < 0) tail[segment] = before;
+    else previous[after] = before;
+  }
+}
