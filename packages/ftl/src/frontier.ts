@@ -173,14 +173,14 @@ export class Frontiers {
     const psn = this.simple ? this.base[f] + this.fill[f] : this.nextPsn(f);
     const old = this.l2p[lpn];
     if (this.contents !== null) this.contents.fill(psn, lpn, from, job);
-    this.map(f, lpn, psn, old, origin);
+    this.mapTo(f, lpn, psn, old, origin);
     if (this.listener !== null) this.listener.mapped(lpn, from);
     const older = this.supersedes === BY_MAP ? old : this.supersedes;
     if (this.simple) this.programSlot(f, psn, from, job, after, older);
     else this.collect(f, psn, from, job, after, older);
   }
 
-  private map(f: number, lpn: number, psn: number, old: number, origin: number): void {
+  private mapTo(f: number, lpn: number, psn: number, old: number, origin: number): void {
     if (old >= 0) this.invalidate(old);
     this.l2p[lpn] = psn;
     this.valid[this.block[f]]++;
@@ -213,7 +213,7 @@ export class Frontiers {
   copyBack(f: number, lpn: number, origin: number, from: number): void {
     const psn = this.nextSlot(f);
     if (this.contents !== null) this.contents.fill(psn, lpn, from, -1);
-    this.map(f, lpn, psn, from, origin);
+    this.mapTo(f, lpn, psn, from, origin);
     if (this.listener !== null) this.listener.copiedBack(lpn);
     this.finishSlot(f, psn, -1, this.scheduler.copyback(from, psn, NandClass.gcWrite, 0), from);
   }

@@ -97,7 +97,7 @@ export class HybridFtl implements DriveFtl, NandClient {
    */
   constructor(parts: FtlParts, spec: HybridSpec) {
     const { array, scheduler, client } = parts;
-    const options = resolveFtlOptions(parts.options, array);
+    const options = resolveFtlOptions(parts.options, array, 1);
     const g = array.geometry;
     this.spec = spec;
     this.options = options;
