@@ -25,7 +25,7 @@ export interface EventOptions {
   readonly weights?: readonly number[];
   /** With `outOfOrder` and `priority`: merges waiting commands into multi-plane and cache programs. Default true. */
   readonly merge?: boolean;
-  /** Future reservations a channel remembers, with bus policy `reserve`. Default 16. */
+  /** Future reservations a channel remembers, with bus policy `reserve`. Default 1024. */
   readonly reservations?: number;
 }
 

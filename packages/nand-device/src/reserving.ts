@@ -24,7 +24,7 @@ export class ReservingScheduler extends EventScheduler {
       const found = `bus policy reserve with suspend ${features.suspend} and statusNs ${timing.statusNs}`;
       throw new InputError('ERR_NAND_SUSPEND_POLL', `${found}: use bus policy arbitrate, or statusNs 0`, 'statusNs');
     }
-    this.placement = new Placement(array, this.tokens, this.durations, simulator, options.reservations ?? 16, false);
+    this.placement = new Placement(array, this.tokens, this.durations, simulator, options.reservations ?? 1024, false);
     this.placement.bus.trace = { onBus: (channel, start, end) => this.trace?.onBus(channel, start, end) };
   }
 

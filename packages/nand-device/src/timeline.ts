@@ -13,7 +13,7 @@ import { OpKind } from './transactions.js';
 
 /** Options of `TimelineScheduler`. */
 export interface TimelineOptions {
-  /** Future reservations a channel remembers. Default 16. */
+  /** Future reservations a channel remembers. Default 1024. */
   readonly reservations?: number;
 }
 
@@ -31,7 +31,7 @@ export class TimelineScheduler extends TransactionScheduler {
 
   constructor(array: NandArray, simulator: Simulator, options: TimelineOptions = {}) {
     super(array, simulator);
-    this.placement = new Placement(array, this.tokens, this.durations, simulator, options.reservations ?? 16, true);
+    this.placement = new Placement(array, this.tokens, this.durations, simulator, options.reservations ?? 1024, true);
     this.flight = this.placement.flight as InFlight;
     this.guardedUntilNs = new Float64Array(array.geometry.blocks);
     this.quick = QuickPlacement.fits(array)
