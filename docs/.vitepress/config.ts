@@ -70,7 +70,10 @@ export default defineConfig({
       {
         text: 'Validation',
         link: '/validation/',
-        items: [{ text: 'Published experiments', link: '/validation/reproductions' }],
+        items: [
+          { text: 'Presets', link: '/validation/presets' },
+          { text: 'Published experiments', link: '/validation/reproductions' },
+        ],
       },
       {
         text: 'Decisions',

@@ -4,6 +4,7 @@ export { canonicalJson } from './canonical-json.js';
 export type { DistributionRecord } from './distributions.js';
 export { modulesOf, type ReadDocument, readDocument, type TraceRequest } from './document.js';
 export { type Extensions, extend, noExtensions, type SpecModule } from './extensions.js';
+export { checkFigure, type FigureCheck, type FigureVerdict, measureFigure } from './measure-figure.js';
 export { driveOptions } from './options/drive-options.js';
 export { type JsonSchema, optionSchema, specSchema } from './options/json-schema.js';
 export { describeOption, type Option, type OptionTable, type OptionType, parseOption } from './options/option.js';
@@ -28,4 +29,11 @@ export { specLeaves } from './spec-leaves.js';
 export type { SpecPath, SpecPosition } from './spec-problem.js';
 export { SpecError } from './spec-problem.js';
 export { traceReading } from './trace-reading.js';
+export {
+  countVerdicts,
+  type KindCount,
+  type PresetValidation,
+  type ValidationCounts,
+  validationPage,
+} from './validation-page.js';
 export type { WarmupRecord } from './warm-up.js';

@@ -119,6 +119,10 @@ export interface PublishedFigure {
   readonly requestBytes: number;
   /** Requests in flight. */
   readonly depth: number;
+  /** Host software that the figure includes, ns per request: it passes between an end and the next request. Default 0. */
+  readonly hostNs?: number;
+  /** Of random writes: measured on a drive in steady state instead of an empty one. */
+  readonly state?: 'steady';
   /** `calibrated`: constants were fitted to it; `predicted`: it was not used; `target`: chosen, nothing was published. */
   readonly kind: 'calibrated' | 'predicted' | 'target';
   /** Largest accepted relative deviation. */

@@ -103,9 +103,9 @@ describe('presets', () => {
       const spare = rawBytes(preset) / preset.capacityBytes - 1;
       for (const capacity of [3e9, 8 * 2 ** 30]) {
         const scaled = resolvePreset(preset.name, { capacity });
-        const { channels, ways, dies, planes } = preset.nand.geometry;
+        const { channels, ways, dies, planes, slotBytes } = preset.nand.geometry;
         expect(scaled.nand.geometry).toMatchObject({ channels, ways, dies, planes });
-        expect(scaled.capacityBytes).toBe(Math.floor(capacity / 4096) * 4096);
+        expect(scaled.capacityBytes).toBe(Math.floor(capacity / slotBytes) * slotBytes);
         const found = rawBytes(scaled) / scaled.capacityBytes - 1;
         expect(found).toBeGreaterThanOrEqual(spare - 1e-9);
         expect(found).toBeLessThan(spare + 0.01);

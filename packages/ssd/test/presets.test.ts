@@ -1,23 +1,76 @@
 import { describe, expect, test } from 'vitest';
-import { checkSsdConfig, presets } from '../src/index.js';
-import { measure } from './measure.js';
+import { checkSsdConfig, type Origin, originOf, type Provenance, presets, provenanceOf } from '../src/index.js';
 
-describe('presets', () => {
-  for (const preset of presets) {
-    test(`${preset.name} is possible, and says where its values come from`, () => {
-      checkSsdConfig(preset);
-      expect(preset.sources.length).toBeGreaterThan(0);
-      expect(preset.figures.length).toBeGreaterThan(0);
-    });
+/** Paths of all numbers of a value. */
+function numbersIn(value: unknown, path: string): string[] {
+  if (typeof value === 'number') return [path];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => numbersIn(inner, `${path}.${key}`));
+}
 
-    for (const figure of preset.figures) {
-      const { metric, depth, value, tolerance, kind, miss } = figure;
-      test(`${preset.name}: ${metric} at depth ${depth} (${kind})`, () => {
-        const error = measure(preset.name, figure) / value - 1;
-        // A declared miss must really miss: otherwise the declaration is out of date.
-        if (miss === undefined) expect(Math.abs(error)).toBeLessThanOrEqual(tolerance);
-        else expect(Math.abs(error)).toBeGreaterThan(tolerance);
-      });
+/** Paths of everything in a value, sections included. */
+function pathsIn(value: unknown, path = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const prefix = path === '' ? '' : `${path}.`;
+  return [path, ...Object.entries(value).flatMap(([key, inner]) => pathsIn(inner, `${prefix}${key}`))];
+}
+
+const classes = ['datasheet', 'paper', 'simulator', 'calibrated', 'chosen'];
+/** Times and rates of the flash are never covered by a word on their section. */
+const ownOrigin = ['readNs', 'programNs', 'eraseNs', 'channelBytesPerSec'].map((key) => `nand.timing.${key}`);
+
+describe.each(presets.map((preset) => [preset.name, preset] as const))('%s', (name, preset) => {
+  const provenance = provenanceOf(name) as Provenance;
+
+  test('is possible, and names its sources and figures', () => {
+    checkSsdConfig(preset);
+    expect(preset.sources.length).toBeGreaterThan(0);
+    expect(preset.figures.length).toBeGreaterThan(0);
+  });
+
+  test('every number has an origin', () => {
+    const { nand, link, firmware, buffer, queue, scheduler } = preset;
+    const sections = { 'nand.geometry': nand.geometry, 'nand.timing': nand.timing, link, firmware, buffer, queue };
+    const numbers = [
+      'capacityBytes',
+      ...Object.entries(sections).flatMap(([path, section]) => numbersIn(section, path)),
+      ...numbersIn(scheduler, 'scheduler'),
+    ];
+    expect(numbers.length).toBeGreaterThan(35);
+    expect(numbers.filter((path) => originOf(provenance, path) === null)).toEqual([]);
+    expect(ownOrigin.filter((path) => !Object.hasOwn(provenance, path))).toEqual([]);
+  });
+
+  test('every origin is of something that the drive has', () => {
+    const known = pathsIn(preset);
+    expect(Object.keys(provenance).filter((path) => !known.includes(path))).toEqual([]);
+    for (const [path, { class: kind, source }] of Object.entries<Origin>(provenance)) {
+      expect(classes, path).toContain(kind);
+      expect(source.length, path).toBeGreaterThan(2);
     }
-  }
+  });
+
+  test('is calibrated on its basic bandwidths only, within 3 %; predictions have 10 %', () => {
+    const { figures } = preset;
+    const calibrated = figures.filter(({ kind }) => kind === 'calibrated');
+    expect(new Set(calibrated.map(({ metric }) => metric)).size).toBe(calibrated.length);
+    expect(calibrated.every(({ tolerance, miss }) => tolerance <= 0.03 && miss === undefined)).toBe(true);
+    // Two figures of VSSIM have the bands of its paper.
+    const predicted = figures.filter(({ kind }) => kind === 'predicted' && name !== 'vssim-x25m');
+    expect(predicted.every(({ tolerance }) => tolerance === 0.1)).toBe(true);
+    // Something fitted needs a figure it was fitted to, of this drive or of one of its kind.
+    const fitted = Object.values(provenance).some((origin) => origin.class === 'calibrated');
+    if (fitted) expect(name === 'samsung-840-120' || calibrated.length > 0).toBe(true);
+    for (const { metric, hostNs = 0 } of figures) if (hostNs > 0) expect(metric).toMatch(/^random/);
+  });
+});
+
+test('a drive of the user has no origins, and a path without one has none', () => {
+  expect(provenanceOf('of-my-own')).toBeNull();
+  const origin: Origin = { class: 'chosen', source: 'test' };
+  const provenance: Provenance = { link: origin, 'nand.timing.readNs': { ...origin, class: 'paper' } };
+  expect(originOf(provenance, 'link.commandNs')).toBe(origin);
+  expect(originOf(provenance, 'nand.timing.readNs.1')?.class).toBe('paper');
+  expect(originOf(provenance, 'nand.timing.eraseNs')).toBeNull();
+  expect(originOf(provenance, 'linkage')).toBeNull();
 });

@@ -1,0 +1,50 @@
+import type { PublishedFigure } from '../config.js';
+import type { Origin, ProvenanceClass } from '../provenance.js';
+
+const CALIBRATED_BAND = 0.03;
+const PREDICTED_BAND = 0.1;
+
+type Metric = PublishedFigure['metric'];
+type More = Partial<Pick<PublishedFigure, 'hostNs' | 'state' | 'miss' | 'tolerance'>>;
+
+/** Size and number of the requests of a figure. */
+export type Load = readonly [requestBytes: number, depth: number];
+
+/** A figure that constants were fitted to: met within 3 %. */
+export function calibrated(metric: Metric, value: number, load: Load, source: string): PublishedFigure {
+  return {
+    metric,
+    value,
+    requestBytes: load[0],
+    depth: load[1],
+    kind: 'calibrated',
+    tolerance: CALIBRATED_BAND,
+    source,
+  };
+}
+
+/** A figure that was not used: met within 10 %, or a declared miss. */
+export function predicted(metric: Metric, value: number, load: Load, source: string, more: More = {}): PublishedFigure {
+  const [requestBytes, depth] = load;
+  return { metric, value, requestBytes, depth, kind: 'predicted', tolerance: PREDICTED_BAND, source, ...more };
+}
+
+/** A figure that nobody has published: a bound, or what the drive is meant to do. */
+export function target(metric: Metric, value: number, load: Load, tolerance: number, source: string): PublishedFigure {
+  return { metric, value, requestBytes: load[0], depth: load[1], kind: 'target', tolerance, source };
+}
+
+const origin =
+  (kind: ProvenanceClass) =>
+  (source: string): Origin => ({ class: kind, source });
+
+export const datasheet: (source: string) => Origin = origin('datasheet');
+export const paper: (source: string) => Origin = origin('paper');
+export const simulator: (source: string) => Origin = origin('simulator');
+export const fitted: (source: string) => Origin = origin('calibrated');
+export const chosen: (source: string) => Origin = origin('chosen');
+
+/** Of `nand.timing` where a part gives no times of its own for commands. */
+export const commandCycles: Origin = datasheet(
+  'Open NAND Flash Interface: asynchronous command cycles of 20 ns, usual tDBSY, tCBSY and suspension times',
+);
