@@ -14,11 +14,12 @@ import { runSchema } from './schema-command.js';
 import { Session, type SessionFlags } from './session.js';
 import { type ColorMode, type Host, type Style, styleFor } from './terminal.js';
 import { runTraceConvert, runTraceInfo } from './trace-command.js';
+import { runValidate, type ValidateFlags } from './validate-command.js';
 
 const exitCodes = `
 Exit codes:
   0    done
-  1    the answer is no: the drive failed requests
+  1    the answer is no: the drive failed requests, or a figure is missed
   2    wrong input or usage
   3    input or output failed on this machine, or flashstack itself did
   130  interrupted; the partial result has been printed, with --out also kept
@@ -89,6 +90,7 @@ function program(host: Host, settings: CliSettings, outcome: { code: number }): 
   addReplay(root, session, ends);
   addResults(root, session, ends);
   addReproduce(root, session, ends);
+  addValidate(root, session, ends);
   addTrace(root, session, ends);
   addDevices(root, session);
   addMappingSize(root, session);
@@ -175,6 +177,22 @@ function addReproduce(root: Command, session: NewSession, ends: Ends): void {
     .addHelpText('after', exitCodes)
     .action(async (ids: readonly string[], flags: ReproduceFlags & SessionFlags) =>
       ends(await runReproduce(ids, flags, session(flags))),
+    );
+}
+
+function addValidate(root: Command, session: NewSession, ends: Ends): void {
+  common(
+    root
+      .command('validate')
+      .description('measure the published figures of presets, and compare')
+      .argument('[preset...]', 'drives; all of them by default'),
+  )
+    .option('--module <file>', 'presets of your own; repeatable', collect)
+    .option('--out <dir>', 'also write the values and a page into a folder')
+    .option('--json', 'print the values as JSON')
+    .addHelpText('after', exitCodes)
+    .action(async (names: readonly string[], flags: ValidateFlags & SessionFlags) =>
+      ends(await runValidate(names, flags, session(flags))),
     );
 }
 

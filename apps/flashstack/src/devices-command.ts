@@ -1,6 +1,13 @@
 import { noExtensions } from '@flashstack/experiment';
 import { mappingName } from '@flashstack/ftl';
-import { type PublishedFigure, presets, resolvePreset, type SsdConfig } from '@flashstack/ssd';
+import {
+  type ProvenanceClass,
+  type PublishedFigure,
+  presets,
+  provenanceOf,
+  resolvePreset,
+  type SsdConfig,
+} from '@flashstack/ssd';
 import { leastCapacity } from './least-capacity.js';
 import type { Session } from './session.js';
 import { type Style, table, wrap } from './terminal.js';
@@ -36,7 +43,8 @@ export function listDevices(json: boolean, session: Session): void {
 /** `flashstack devices show NAME`: what a preset is made of, and where its values come from. */
 export function showDevice(name: string, json: boolean, session: Session): void {
   const config = resolvePreset(name);
-  session.print(json ? `${JSON.stringify(config, null, 2)}\n` : describe(config, session.style));
+  const shown = { ...config, provenance: provenanceOf(name) };
+  session.print(json ? `${JSON.stringify(shown, null, 2)}\n` : describe(config, session.style));
 }
 
 function describe(config: SsdConfig, style: Style): string {
@@ -48,6 +56,7 @@ function describe(config: SsdConfig, style: Style): string {
     '',
   ];
   if (config.figures.length > 0) lines.push(...figures(config.figures, style), '');
+  lines.push(...origins(config.name, style));
   lines.push(style.tone('dim', 'sources'));
   for (const source of config.sources) {
     lines.push(...wrap(source, LIMIT - 4).map((text, i) => (i === 0 ? `  ${text}` : `    ${text}`)));
@@ -134,6 +143,23 @@ function buffer({ buffer: config, nand }: SsdConfig, style: Style): string {
     ? 'a write is done when it is in the buffer'
     : 'a write is done when it is programmed';
   return `${size}, drained ${config.drain}; ${done}`;
+}
+
+const classNames: readonly ProvenanceClass[] = ['datasheet', 'paper', 'simulator', 'calibrated', 'chosen'];
+
+/** Which values come from what kind of source; the sources themselves are in the JSON. */
+function origins(name: string, style: Style): string[] {
+  const provenance = Object.entries(provenanceOf(name) ?? {});
+  const lines = classNames.flatMap((kind) => {
+    const paths = provenance.filter(([, origin]) => origin.class === kind).map(([path]) => path);
+    return paths.length === 0 ? [] : fact(kind, paths.join(', '), style);
+  });
+  if (lines.length === 0) return [];
+  return [
+    style.tone('dim', 'origins of values, the most precise name holds; the source of each: --json'),
+    ...lines,
+    '',
+  ];
 }
 
 const metricNames: Readonly<Record<PublishedFigure['metric'], string>> = {

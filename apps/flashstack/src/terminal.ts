@@ -67,6 +67,7 @@ const asciiOf: Readonly<Record<string, string>> = {
   '✓': 'ok',
   '✗': 'MISS',
   '◐': '(exp)',
+  '⊙': '*',
   '▲': 'better',
   '▼': 'worse',
   '≈': 'same',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { fixtureUrl } from '@flashstack/fixtures';
-import { presets } from '@flashstack/ssd';
+import { presets, provenanceOf } from '@flashstack/ssd';
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../src/cli.js';
 import { width } from '../src/terminal.js';
@@ -192,7 +192,8 @@ describe('devices', () => {
     const { code, out } = await cli(`devices show ${name} --ascii`);
     expect(code).toBe(0);
     for (const text of out.split('\n')) expect(text.length).toBeLessThanOrEqual(80);
-    for (const label of ['capacity', 'flash', 'timing', 'mapping', 'sources']) expect(out).toContain(label);
+    for (const label of ['capacity', 'flash', 'timing', 'mapping', 'origins of values', 'chosen', 'sources'])
+      expect(out).toContain(label);
     expect(out).not.toMatch(/NaN|undefined|Infinity|\b1 [a-z]+s\b/);
     expect(out.includes('declared miss')).toBe(/^ {4}miss of /m.test(out));
     // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII
@@ -203,6 +204,7 @@ describe('devices', () => {
     const all = JSON.parse((await cli('devices --json')).out) as { name: string }[];
     expect(all.map((entry) => entry.name)).toEqual(presets.map((preset) => preset.name));
     const one = JSON.parse((await cli('devices show emmc-5.0 --json')).out) as unknown;
-    expect(one).toEqual(JSON.parse(JSON.stringify(presets.find((preset) => preset.name === 'emmc-5.0'))));
+    const emmc = presets.find((preset) => preset.name === 'emmc-5.0');
+    expect(one).toEqual(JSON.parse(JSON.stringify({ ...emmc, provenance: provenanceOf('emmc-5.0') })));
   });
 });

@@ -31,6 +31,7 @@ const commands: readonly (readonly [name: string, args: readonly string[]])[] = 
   ['report', ['report', fixture('greedy.json')]],
   ['compare', ['compare', fixture('greedy.json'), fixture('fifo.json')]],
   ['mapping-size', ['mapping-size']],
+  ['validate', ['validate', 'slc-nand-256m', 'intel-x25m-g1-80', '--quiet']],
 ];
 
 for (const [name, args] of commands) {
@@ -62,7 +63,7 @@ test.each([
   await expect(describeError(error, style)).toMatchFileSnapshot(`golden/bad-spec.${look}.txt`);
 });
 
-test.each(['run', 'replay', 'report', 'compare', 'export', 'schema', 'trace convert'])(
+test.each(['run', 'replay', 'report', 'compare', 'export', 'schema', 'trace convert', 'validate'])(
   'help of %s',
   async (command) => {
     const host = new FakeHost({ env: { LANG: 'C.UTF-8' } });

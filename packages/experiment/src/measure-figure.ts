@@ -1,6 +1,8 @@
 import { BlockOp, BlockRequest, type IoOwner } from '@flashstack/block-device';
 import { type EventTarget, RandomSource, type RandomStream, Simulator } from '@flashstack/sim';
 import { type PublishedFigure, Ssd, type SsdConfig, scaleSsd } from '@flashstack/ssd';
+import { equip } from './equip.js';
+import { type Extensions, noExtensions } from './extensions.js';
 
 /** Drives are measured at this size, or at their own if that is smaller. */
 const MEASURED_BYTES = 2 * 2 ** 30;
@@ -25,8 +27,12 @@ export interface FigureCheck {
 }
 
 /** Measures a figure of a drive and compares it with its band. Deterministic. @throws InputError as `measureFigure`. */
-export function checkFigure(config: SsdConfig, figure: PublishedFigure): FigureCheck {
-  const simulated = measureFigure(config, figure);
+export function checkFigure(
+  config: SsdConfig,
+  figure: PublishedFigure,
+  extensions: Extensions = noExtensions,
+): FigureCheck {
+  const simulated = measureFigure(config, figure, extensions);
   const error = simulated / figure.value - 1;
   const within = Math.abs(error) <= figure.tolerance;
   const verdict = figure.miss === undefined ? (within ? 'within' : 'outside') : within ? 'stale' : 'declared';
@@ -34,15 +40,20 @@ export function checkFigure(config: SsdConfig, figure: PublishedFigure): FigureC
 }
 
 /**
- * Bytes per second of a sequential figure, requests per second of a random one, after a warm-up: reads of a drive that was filled in order, writes to an empty one or, if the figure says so, to one in steady
- * state. Drives above 2 GiB are scaled down to that. Deterministic.
+ * Bytes per second of a sequential figure, requests per second of a random one, after a warm-up: reads of a drive that
+ * was filled in order, writes to an empty one or, if the figure says so, to one in steady state. Drives above 2 GiB are
+ * scaled down to that; `extensions` make strategies of the user's own. Deterministic.
  * @throws InputError for a configuration that cannot be, or a request that is no multiple of its blocks or larger than it.
  */
-export function measureFigure(config: SsdConfig, figure: PublishedFigure): number {
+export function measureFigure(
+  config: SsdConfig,
+  figure: PublishedFigure,
+  extensions: Extensions = noExtensions,
+): number {
   const read = figure.metric.endsWith('Read');
   const sequential = figure.metric.startsWith('sequential');
   const scaled = config.capacityBytes > MEASURED_BYTES ? scaleSsd(config, MEASURED_BYTES) : config;
-  const ssd = new Ssd(new Simulator(), scaled);
+  const ssd = new Ssd(new Simulator(), equip(scaled, extensions));
   if (read) ssd.precondition('fill');
   else if (figure.state === 'steady') ssd.precondition('steady');
   const bytes = read ? READ_BYTES : WRITE_BYTES;

@@ -102,7 +102,7 @@ function figureRow({ figure, simulated, error, verdict }: FigureCheck): string {
     `${depth}${hostNs > 0 ? ` + ${hostNs / 1000} µs host` : ''}`,
     value(figure.value),
     value(simulated),
-    `${error < 0 ? '−' : '+'}${Math.abs(error * 100).toFixed(1)} %`,
+    signed(error),
     `${kind}, ±${rounded(tolerance * 100)} %`,
     verdicts[verdict],
     text(source),
@@ -113,6 +113,13 @@ function figureRow({ figure, simulated, error, verdict }: FigureCheck): string {
 function originsTable(provenance: readonly (readonly [string, Origin])[]): string[] {
   const rows = provenance.map(([path, { class: kind, source }]) => `| \`${path}\` | ${kind} | ${text(source)} |`);
   return ['| value | origin | |', '| --- | --- | --- |', ...rows, ''];
+}
+
+/** A deviation as per cent with its sign; none if it rounds to nothing. */
+function signed(error: number): string {
+  const digits = Math.abs(error * 100).toFixed(1);
+  if (digits === '0.0') return '0.0 %';
+  return `${error < 0 ? '−' : '+'}${digits} %`;
 }
 
 /** Three digits below 1,000, whole in groups of three above. */

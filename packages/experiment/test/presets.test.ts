@@ -51,7 +51,7 @@ test('a page tells what is wrong, and of a drive without origins only its figure
   const page = validationPage([{ name: 'my-own', summary, checks }]);
   expect(page).toContain('A &lt;drive> of &#123;mine&#125;.');
   expect(page).toContain('| ⊙ random read | 2 KiB | 1 | 7,692/s | 15,385/s | +100.0 % | calibrated, ±3 % | ✗ |');
-  expect(page).toContain('| +0.0 % | calibrated, ±3 % | ✗ declared a miss, but met |');
+  expect(page).toContain('| 0.0 % | calibrated, ±3 % | ✗ declared a miss, but met |');
   expect(page).not.toContain('| value | origin |');
   expect(countVerdicts([{ name: 'my-own', summary, checks }]).unexplained).toBe(2);
 });
