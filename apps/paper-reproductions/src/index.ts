@@ -1,6 +1,7 @@
 import { amfMap, orcMap } from './mapping-tables.js';
 import recordedStates from './recorded.json' with { type: 'json' };
 import type { Study } from './study.js';
+import { vn950 } from './vn-950.js';
 import { vnCores } from './vn-cores.js';
 import { vsPage } from './vs-page.js';
 import { vsRand } from './vs-rand.js';
@@ -24,4 +25,4 @@ export interface RecordedState {
 export const recorded: Readonly<Record<string, RecordedState>> = recordedStates;
 
 /** Every published experiment that can be run, in the order in which they are listed. */
-export const studies: readonly Study[] = [vsX25m, vsPage, vsWaf, vsRand, vnCores, orcMap, amfMap];
+export const studies: readonly Study[] = [vsX25m, vsPage, vsWaf, vsRand, vn950, vnCores, orcMap, amfMap];
