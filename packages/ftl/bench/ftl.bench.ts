@@ -7,7 +7,14 @@ import {
   TimelineScheduler,
 } from '@flashstack/nand-device';
 import { RandomSource, Simulator, UniformRanks } from '@flashstack/sim';
-import { type FtlClient, PageMapFtl, preconditionAnalytically, preconditionByWriting } from '../src/index.js';
+import {
+  createFtl,
+  type DriveFtl,
+  type FtlClient,
+  PageMapFtl,
+  preconditionAnalytically,
+  preconditionByWriting,
+} from '../src/index.js';
 import { Roofline } from './roofline.js';
 
 /** One measurement; `run(n)` does n operations. */
@@ -51,12 +58,12 @@ const QUEUE_DEPTH = 32;
 
 /** Keeps `QUEUE_DEPTH` random writes or reads in flight. */
 class ClosedLoop implements FtlClient {
-  private readonly ftl: () => PageMapFtl;
+  private readonly ftl: () => DriveFtl;
   private readonly random = new RandomSource(7).stream('bench');
   private readonly reads: boolean;
   private left = 0;
 
-  constructor(ftl: () => PageMapFtl, reads: boolean) {
+  constructor(ftl: () => DriveFtl, reads: boolean) {
     this.ftl = ftl;
     this.reads = reads;
   }
@@ -125,6 +132,32 @@ function timed(reads: boolean): (n: number) => void {
   };
 }
 
+/** Random writes or reads with the map in flash, a share of it cached; overwritten once before the first timing. */
+function mapInFlash(reads: boolean, cached: number): (n: number) => void {
+  let state: { readonly ftl: DriveFtl; readonly loop: ClosedLoop; readonly simulator: Simulator } | null = null;
+  return (n) => {
+    if (state === null) {
+      const array = new NandArray(config, { keeps: 'nothing', random: new RandomSource(1) });
+      const loop = new ClosedLoop(() => ftl, reads);
+      const parameters = { cmtEntries: Math.floor(cached * IN_USE) };
+      const ftl: DriveFtl = createFtl({
+        array,
+        scheduler: new InstantScheduler(array),
+        client: loop,
+        random: new RandomSource(1),
+        options: { logicalSlots: LOGICAL, mapping: { name: 'dftl', parameters } },
+      });
+      const random = new RandomSource(2).stream('p');
+      preconditionByWriting(ftl, { slots: IN_USE, capacities: 1, ranks: new UniformRanks(IN_USE), random });
+      const simulator = new Simulator();
+      ftl.attachScheduler(new TimelineScheduler(array, simulator));
+      state = { ftl, loop, simulator };
+    }
+    state.loop.start(n);
+    while (state.simulator.pendingEvents > 0) state.simulator.runUntil(state.simulator.now + 1_000_000_000);
+  };
+}
+
 function instant(): (n: number) => void {
   let state: Drive | null = null;
   const random = new RandomSource(9).stream('bench');
@@ -159,6 +192,16 @@ export const benchmarks: readonly Benchmark[] = [
   { name: 'ftl: random write with GC, no time (WAF 2.6)', run: instant(), n: 1_000_000 },
   { name: 'ftl: random write with GC, timeline, QD 32 (WAF 2.6)', run: timed(false), n: 500_000 },
   { name: 'ftl: random read, timeline, QD 32', run: timed(true), n: 1_000_000 },
+  {
+    name: 'ftl: random write, DFTL, 1 % cached and hit, QD 32 (6.4 page operations)',
+    run: mapInFlash(false, 0.01),
+    n: 300_000,
+  },
+  {
+    name: 'ftl: random read, DFTL, 1 % cached and hit, QD 32 (2.0 page operations)',
+    run: mapInFlash(true, 0.01),
+    n: 500_000,
+  },
   { name: 'ftl: roofline, random write with GC (WAF 2.6)', run: roofline(), n: 1_000_000 },
   { name: 'ftl: analytic preconditioning of 8 GiB', run: () => void drive(false), n: 1 },
 ];

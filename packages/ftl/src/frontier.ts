@@ -123,11 +123,6 @@ export class Frontiers {
     this.records = new UnitRecords(this.fullUnit);
   }
 
-  /** Slots that wait for their program unit, in all frontiers. */
-  get pending(): number {
-    return this.stats.pending;
-  }
-
   /** Block that holds a physical slot. */
   blockOf(psn: number): number {
     const physical = this.physicalOf(psn);

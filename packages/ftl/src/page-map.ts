@@ -274,7 +274,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
 
   /** Power is gone: all that is not in the array is forgotten. Call it after the scheduler's own power cut. */
   powerCut(): void {
-    this.stats.dropped += this.frontiers.pending;
+    this.stats.dropped += this.stats.pending;
     this.frontiers.reset();
     this.frontiers.l2p.fill(UNMAPPED);
     this.collector.reset();

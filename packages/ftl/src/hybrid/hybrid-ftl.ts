@@ -283,7 +283,7 @@ export class HybridFtl implements DriveFtl, NandClient {
   }
 
   powerCut(): void {
-    this.stats.dropped += this.frontiers.pending;
+    this.stats.dropped += this.stats.pending;
     this.frontiers.reset();
     this.frontiers.l2p.fill(UNMAPPED);
     this.frontiers.role.fill(0);
