@@ -5,11 +5,25 @@ import type { Frontiers } from './frontier.js';
 import type { FrontierLayout } from './frontier-layout.js';
 import type { ResolvedFtlOptions } from './options.js';
 import { MoveReason } from './stats.js';
+import type { StreamPolicy } from './streams.js';
 
 /** What makes room in a domain; the collector. */
 export interface RoomMaker {
   makeRoom(domain: number): void;
   isStuck(domain: number): boolean;
+}
+
+/** What an allocator works on. */
+export interface AllocatorParts {
+  readonly table: BlockTable;
+  readonly frontiers: Frontiers;
+  readonly options: ResolvedFtlOptions;
+  readonly layout: FrontierLayout;
+  readonly streams: StreamPolicy;
+  readonly room: RoomMaker;
+  readonly logicalSlots: number;
+  /** Logical slot from which on translation pages are mapped. */
+  readonly firstMapSlot: number;
 }
 
 /** Chooses the frontier that takes the next slot: of which domain for host data, of which kind for relocated data. */
@@ -22,29 +36,26 @@ export class Allocator {
   private readonly options: ResolvedFtlOptions;
   private readonly layout: FrontierLayout;
   private readonly room: RoomMaker;
-  /** Logical slot from which on translation pages are mapped. */
+  private readonly logicalSlots: number;
   private readonly firstMapSlot: number;
+  /** The stream policy if it places relocated data, otherwise null. */
+  private readonly moves: StreamPolicy | null;
   /** Domains in allocation order. */
   private readonly order: Int32Array;
   /** Per frontier of a domain: index in `order` of the domain that is next. */
   private readonly cursor: Int32Array;
 
-  constructor(
-    table: BlockTable,
-    frontiers: Frontiers,
-    options: ResolvedFtlOptions,
-    layout: FrontierLayout,
-    room: RoomMaker,
-    scheduler: NandScheduler,
-    firstMapSlot: number,
-  ) {
+  constructor(parts: AllocatorParts, scheduler: NandScheduler) {
+    const { table, frontiers, options, layout, streams } = parts;
     this.table = table;
     this.frontiers = frontiers;
     this.options = options;
     this.layout = layout;
-    this.room = room;
+    this.room = parts.room;
     this.scheduler = scheduler;
-    this.firstMapSlot = firstMapSlot;
+    this.logicalSlots = parts.logicalSlots;
+    this.firstMapSlot = parts.firstMapSlot;
+    this.moves = streams.move === undefined ? null : streams;
     const { geometry } = frontiers.array;
     this.order = Int32Array.of(0);
     if (options.domain === 'unit') this.order = unitsInOrder(geometry, options.order);
@@ -135,7 +146,7 @@ export class Allocator {
   moveFrontier(domain: number, block: number, reason: number, lpn: number): number {
     const { frontiers, table, options, layout } = this;
     const isMap = lpn >= this.firstMapSlot;
-    const f = isMap ? domain * layout.total + layout.map : this.moveTarget(domain, block, reason);
+    const f = isMap ? domain * layout.total + layout.map : this.targetOf(domain, block, reason, lpn);
     if (frontiers.block[f] >= 0) return f;
     if (table.freeCount[domain] === 0) return this.anyOpen(domain);
     const cold = reason === MoveReason.wearLevelling && f % layout.total === layout.wear;
@@ -156,13 +167,20 @@ export class Allocator {
 
   /** The frontier that `moveFrontier` prefers for most slots of `block`, open or not. */
   moveTarget(domain: number, block: number, reason: number): number {
-    const { frontiers, table, options, layout } = this;
+    const { table, layout } = this;
+    if (table.stream[block] === layout.map) return domain * layout.total + layout.map;
+    return this.targetOf(domain, block, reason, -1);
+  }
+
+  /** The frontier for data: slot `lpn` of `block`, or most of them (−1). */
+  private targetOf(domain: number, block: number, reason: number, lpn: number): number {
+    const { frontiers, table, options, layout, moves } = this;
     const first = domain * layout.total;
-    if (table.stream[block] === layout.map) return first + layout.map;
     if (reason === MoveReason.wearLevelling) {
       const f = first + layout.wear;
       if (frontiers.block[f] >= 0 || table.freeCount[domain] > options.gcHard) return f;
     }
+    if (moves?.move !== undefined) return first + layout.gc + (lpn < this.logicalSlots ? moves.move(lpn, block) : 0);
     if (!options.gcKeepsStream) return first + layout.gc;
     const k = table.stream[block];
     return first + layout.gc + (k < layout.host ? k : k < layout.wear ? k - layout.host : 0);

@@ -21,6 +21,8 @@ export interface CollectorOwner {
   beforeErase(block: number, domain: number): boolean;
   /** The data of `lpn` in slot `psn` could not be read; the slot is relocated as a lost one. */
   slotLost(lpn: number, psn: number): void;
+  /** `block` is about to be emptied. */
+  reclaiming(block: number): void;
   /** All valid slots of `block`, or those of a page of it, have been relocated. */
   relocated(block: number): void;
 }
@@ -295,6 +297,7 @@ export class Collector {
     this.gain[domain] = table.capacity[block] - table.valid[block];
     stats.runs[reason]++;
     if (this.probe !== null) this.probe.victim(block, table.valid[block], reason);
+    this.parts.owner.reclaiming(block);
     // While there is room for it: when the block is empty there may be none.
     this.parts.owner.beforeErase(block, domain);
     if (table.valid[block] === 0) this.finish(domain);

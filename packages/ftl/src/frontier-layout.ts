@@ -1,3 +1,4 @@
+import { InputError } from '@flashstack/sim';
 import type { ResolvedFtlOptions } from './options.js';
 
 /** Which frontiers a domain has: numbers from 0 on, host streams first. */
@@ -13,10 +14,21 @@ export interface FrontierLayout {
   readonly total: number;
 }
 
-/** The frontiers that options ask for, given the number of host streams, and with translation pages or not. */
-export function frontierLayout(options: ResolvedFtlOptions, streams: number, mapPages: boolean): FrontierLayout {
+/** Numbers of streams of a stream policy. */
+interface StreamShape {
+  readonly streams: number;
+  readonly moveStreams?: number;
+}
+
+/**
+ * The frontiers that options ask for, given the streams of host and relocated data, and with translation pages or not.
+ * @throws InputError `ERR_FTL_OPTION` if the stream policy does not go with the other options.
+ */
+export function frontierLayout(options: ResolvedFtlOptions, policy: StreamShape, mapPages: boolean): FrontierLayout {
+  const { streams, moveStreams } = policy;
   const mixed = options.placement === 'mixed';
-  const gcFrontiers = mixed ? 0 : options.gcKeepsStream ? streams : 1;
+  if (moveStreams !== undefined) checkMoves(options, streams, moveStreams);
+  const gcFrontiers = mixed ? 0 : (moveStreams ?? (options.gcKeepsStream ? streams : 1));
   const wear = streams + gcFrontiers;
   const map = wear + (options.wearLevelling.kind === 'none' ? 0 : 1);
   return {
@@ -26,4 +38,22 @@ export function frontierLayout(options: ResolvedFtlOptions, streams: number, map
     map,
     total: map + (mapPages ? 1 : 0),
   };
+}
+
+function checkMoves(options: ResolvedFtlOptions, streams: number, moveStreams: number): void {
+  if (options.gcKeepsStream) {
+    throw new InputError(
+      'ERR_FTL_OPTION',
+      'ftl.gcKeepsStream: found true, expected false, because the stream policy places relocated data itself',
+      'ftl.gcKeepsStream',
+    );
+  }
+  if (options.placement === 'mixed' && moveStreams !== streams) {
+    throw new InputError(
+      'ERR_FTL_OPTION',
+      `ftl.placement: found "mixed", expected "separate", because the stream policy has ${streams} streams for the host ` +
+        `and ${moveStreams} of its own for relocated data`,
+      'ftl.placement',
+    );
+  }
 }

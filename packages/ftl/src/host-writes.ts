@@ -70,6 +70,7 @@ export class HostWrites extends HostQueue {
     stats.hostByOrigin[origin]++;
     if (upkeep.lost.size > 0) upkeep.lost.delete(lpn);
     frontiers.append(f, lpn, origin, from, job, 0);
+    if (this.streams?.written !== undefined) this.streams.written(lpn);
     collector.afterHostWrite(allocator.domainOf[f]);
     if (mapCache !== null) mapCache.writeBack();
     if (eraser.hasReady || collector.hasUrgent) upkeep.serve();

@@ -24,7 +24,7 @@ import { recoverMapping } from './recovery.js';
 import { UNMAPPED } from './slot-contents.js';
 import { FtlStats } from './stats.js';
 import { type NamedStrategy, resolveStrategy, strategyName } from './strategy-choice.js';
-import { streamKinds } from './streams.js';
+import { type StreamPolicy, streamKinds } from './streams.js';
 import { TrimMap } from './trim-map.js';
 import { Upkeep } from './upkeep.js';
 import { victimKinds } from './victims/kinds.js';
@@ -62,6 +62,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
   /** @internal */
   readonly writes: HostWrites;
   private readonly reads: HostReads;
+  private readonly streams: StreamPolicy;
   private readonly wear: StaticWearLeveling | null;
   /** @internal */
   readonly allocator: Allocator;
@@ -95,7 +96,6 @@ export class PageMapFtl implements DriveFtl, NandClient {
       fallback: 'none',
       kinds: streamKinds,
     });
-    streams.attach(this.table);
     this.victimPolicy = resolveStrategy(parts.options.victim, {
       key: 'ftl.victim',
       what: 'victim policy',
@@ -104,7 +104,9 @@ export class PageMapFtl implements DriveFtl, NandClient {
     });
     this.victimName = strategyName(parts.options.victim, 'greedy');
     this.victimPolicy.attach(this.table, random.stream('ftl.victim'));
-    this.layout = frontierLayout(options, streams.streams, cache !== null);
+    this.layout = frontierLayout(options, streams, cache !== null);
+    this.streams = streams;
+    streams.attach(this.table, { logicalSlots: options.logicalSlots, layout: this.layout });
     this.trimMap = new TrimMap(options.logicalSlots, this.table, array);
     const firstMapSlot = options.logicalSlots + this.trimMap.pages;
     const pages = cache === null ? null : mapPages(cache, options.logicalSlots, array);
@@ -121,6 +123,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
       trimMap: this.trimMap,
       mapCache: this.mapCache,
       layout: this.layout,
+      streams,
       completions: this,
     });
     const shared = {
@@ -143,8 +146,9 @@ export class PageMapFtl implements DriveFtl, NandClient {
     this.frontiers.listener = this.mapCache;
     this.eraser = new BlockEraser({ ...shared, frontiers: this.frontiers }, scheduler);
     this.collector = new Collector({ ...shared, frontiers: this.frontiers, eraser: this.eraser }, scheduler);
-    const { frontiers, layout, collector } = this;
-    this.allocator = new Allocator(table, frontiers, options, layout, collector, scheduler, firstMapSlot);
+    const { frontiers, layout, collector: room, logicalSlots } = this;
+    const allocation = { table, frontiers, options, layout, streams, room, logicalSlots, firstMapSlot };
+    this.allocator = new Allocator(allocation, scheduler);
     this.upkeep.attach(this.frontiers, this.collector, this.eraser, this.allocator, this.jobs);
     this.wear = staticWearLeveling(options.wearLevelling, table, random.stream('ftl.wearLevelling'));
     this.reads = new HostReads(this, client, this.mapCache);
@@ -281,6 +285,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
     this.eraser.reset();
     this.trimMap.reset();
     this.mapCache?.reset();
+    this.streams.reset?.();
     this.victimPolicy.reset();
     this.upkeep.reset();
     this.jobs.clear();

@@ -1,17 +1,40 @@
 import type { StrategyKind } from '@flashstack/sim';
 import type { BlockTable } from './block-table.js';
+import type { FrontierLayout } from './frontier-layout.js';
+import { dacKind } from './streams/dac.js';
+import { sepBitKind } from './streams/sepbit.js';
+
+/** What a stream policy may need to know of the FTL. */
+export interface StreamContext {
+  readonly logicalSlots: number;
+  /** Which stream the frontiers are for: `BlockTable.stream` holds the frontier that has opened a block. */
+  readonly layout: FrontierLayout;
+}
 
 /** Decides which frontier a host write goes to, so that data of like lifetime shares blocks. */
 export interface StreamPolicy {
   /** Number of streams; each has a frontier of its own in every domain. */
   readonly streams: number;
+  /**
+   * With `move`: number of streams of relocated data. They have frontiers of their own, or share those of the host with
+   * placement `mixed`, for which there must be as many of both.
+   */
+  readonly moveStreams?: number;
   /** Called once, before anything else. */
-  attach(blocks: BlockTable): void;
+  attach(blocks: BlockTable, context: StreamContext): void;
   /**
    * Stream (0 … streams − 1) of a write of `lpn` with the host's hint (0 = none); `oldBlock` holds the version that it
    * supersedes (−1: none).
    */
   choose(lpn: number, hint: number, oldBlock: number): number;
+  /** The write that a stream was chosen for has been mapped. */
+  written?(lpn: number): void;
+  /** Stream (0 … moveStreams − 1) of a slot that is relocated from `block`; `lpn` −1: of most of its slots. */
+  move?(lpn: number, block: number): number;
+  /** `block` is about to be emptied. */
+  reclaimed?(block: number): void;
+  /** What was in RAM is gone: power loss. */
+  reset?(): void;
 }
 
 /** Everything in one stream. */
@@ -64,6 +87,10 @@ class HotCold implements StreamPolicy {
     this.blocks = blocks;
   }
 
+  reset(): void {
+    this.meanAge = 0;
+  }
+
   choose(_lpn: number, _hint: number, oldBlock: number): number {
     if (oldBlock < 0) return 0;
     const age = this.blocks.clock - this.blocks.openedAt[oldBlock];
@@ -105,4 +132,6 @@ export const streamKinds: readonly StrategyKind<StreamPolicy>[] = [
     ],
     create: (values) => new HotCold(values.share as number),
   },
+  dacKind,
+  sepBitKind,
 ];

@@ -9,6 +9,7 @@ import type { Jobs } from './jobs.js';
 import type { MapCache } from './map-cache/map-cache.js';
 import { settle, settleAll } from './settle.js';
 import { MoveReason } from './stats.js';
+import type { StreamPolicy } from './streams.js';
 
 /** What upkeep is about. */
 export interface UpkeepParts extends CustodyParts {
@@ -16,6 +17,7 @@ export interface UpkeepParts extends CustodyParts {
   readonly layout: FrontierLayout;
   /** Null if the whole map is in RAM. */
   readonly mapCache: MapCache | null;
+  readonly streams: StreamPolicy;
 }
 
 /**
@@ -47,6 +49,11 @@ export class Upkeep extends Custody implements CollectorOwner {
 
   moveTarget(domain: number, block: number, reason: number): number {
     return this.allocator.moveTarget(domain, block, reason);
+  }
+
+  reclaiming(block: number): void {
+    const { streams } = this.parts;
+    if (streams.reclaimed !== undefined) streams.reclaimed(block);
   }
 
   relocated(block: number): void {
