@@ -98,6 +98,14 @@ describe('what was published has another shape than what was simulated', () => {
     expect(line?.getAttribute('d')?.match(/M/g)).toHaveLength(2);
   });
 
+  test('names that are cut at the ends of lines stand below in full', () => {
+    const text = drawn(figure('sizes')).documentElement.textContent ?? '';
+    expect(text.match(/the paper, read off/g)?.length).toBeGreaterThanOrEqual(2);
+    const series = [{ ...figure('policies').series[0], name: 'a name that is much too long for any line' }];
+    expect(drawn({ ...figure('policies'), series }).documentElement.textContent).toContain(series[0].name);
+    expect(drawn(figure('policies')).documentElement.textContent?.match(/mean/g)).toHaveLength(1);
+  });
+
   test('of many points those that no line reaches are dots, and the range is an area', () => {
     const document = drawn(figure('long'));
     expect(withColor(document, 'circle', light.f2fs)).toHaveLength(1);

@@ -258,6 +258,8 @@ describe('what claims say', () => {
     [-46, '%', '−46 %', -46, false],
     ['+16 %', '%', '+16 %', 16, false],
     ['2 200', 'MB/s', '2 200 MB/s', 2200, false],
+    ['78 … 80', 'MB/s', '78 … 80 MB/s', 79, true],
+    ['−30 to 10 %', '%', '−30 to 10 %', -10, true],
     ['≈ 1.02', '', '≈ 1.02', 1.02, true],
     ['about 2,140', 'MB/s', 'about 2,140 MB/s', 2140, true],
     ['more than 90 %', '%', 'more than 90 %', 90, true],

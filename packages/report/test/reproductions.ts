@@ -97,7 +97,7 @@ const figures: readonly ReproductionFigure[] = [
     y: { label: 'write amplification' },
     series: [
       {
-        name: 'greedy',
+        name: 'greedy collection of the least valid of all blocks, the oldest first where some are equal',
         values: Array.from({ length: 60 }, (_, i) => (i === 30 || i === 32 ? Number.NaN : 1.02 + i / 900)),
         low: Array.from({ length: 60 }, (_, i) => 1.01 + i / 900),
         high: Array.from({ length: 60 }, (_, i) => 1.03 + i / 900),

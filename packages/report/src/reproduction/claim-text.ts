@@ -5,6 +5,7 @@ const MINUS = '\u2212';
 /** A number as words, often one that the paper itself calls inexact. */
 const NUMBER =
   /^(≈|~|>|<|≥|≤|about|around|approximately|roughly|nearly|almost|up to|more than|less than|over|under|at least|at most)?\s*([+−-]?\d[\d,\s]*(?:\.\d+)?)$/i;
+const RANGE = /^([+−-]?[\d,]+(?:\.\d+)?)\s*(?:…|–|to)\s*([+−-]?[\d,]+(?:\.\d+)?)$/;
 const NO_CHANGE = /^no (?:difference|change)$/i;
 /** Digits of simulated values, as few of them as show on which side of the band the value lies. */
 const PRECISIONS = [3, 4, 5, 6, 8] as const;
@@ -17,7 +18,7 @@ export interface Published {
   readonly text: string;
   /** Null where the paper has words only. */
   readonly value: number | null;
-  /** The paper says "about", "up to", "more than" or "no difference". */
+  /** The paper says "about", "up to", "more than" or "no difference", or gives a range: the value is its middle. */
   readonly inexact: boolean;
 }
 
@@ -30,10 +31,17 @@ export function publishedOf(claim: Claim): Published {
   const words = published.trim();
   if (NO_CHANGE.test(words)) return { text: words, value: unchangedOf(unit), inexact: true };
   const bare = unit !== '' && words.endsWith(unit) ? words.slice(0, -unit.length).trim() : words;
+  const range = RANGE.exec(bare);
+  if (range !== null) {
+    return { text: withUnit(bare, unit), value: (numberOf(range[1]) + numberOf(range[2])) / 2, inexact: true };
+  }
   const found = NUMBER.exec(bare);
   if (found === null) return { text: words === '' ? UNKNOWN : words, value: null, inexact: false };
-  const value = Number(found[2].replace(/[,\s]/g, '').replace('−', '-'));
-  return { text: withUnit(bare, unit), value, inexact: found[1] !== undefined };
+  return { text: withUnit(bare, unit), value: numberOf(found[2]), inexact: found[1] !== undefined };
+}
+
+function numberOf(text: string): number {
+  return Number(text.replace(/[,\s]/g, '').replace('−', '-'));
 }
 
 /** The value that means no change, in the units of changes; null in all others. */

@@ -1,8 +1,8 @@
 import * as Plot from '@observablehq/plot';
-import { type Figure, missingFigure } from '../figure.js';
+import { type Figure, missingFigure, NARROW } from '../figure.js';
 import type { Size } from '../plot/canvas.js';
 import { axisTitle, endLabels, frame, labelRoom, lines, type Margins, type Mark, shortened } from '../plot/marks.js';
-import { color } from '../tokens.js';
+import { color, type Swatch } from '../tokens.js';
 import { figureName } from './names.js';
 import { type Axis, type Places, placesOf, valueAxis } from './scales.js';
 import { figureAround, finiteValues, publishedKey, type Series, seriesOf, tickText } from './series.js';
@@ -48,7 +48,19 @@ export function linesFigure(figure: ReproductionFigure, reproduction: Reproducti
       };
     },
   };
-  return figureAround({ figure, series }, reproduction, { id, span: 6, content, legend: publishedKey(series) });
+  return figureAround({ figure, series }, reproduction, { id, span: 6, content, legend: legendOf(series) });
+}
+
+/** Names stand at the ends of lines; those that are cut there on a phone stand below in full. */
+function legendOf(series: readonly Series[]): Swatch[] {
+  const named = labelled(series);
+  const cut = named.some(({ name }) => shortened(name, { width: NARROW, height: 0, narrow: true }) !== name);
+  return [
+    ...(cut
+      ? named.map(({ token, name, published }) => ({ token, label: name, hatched: false, outlined: published }))
+      : []),
+    ...publishedKey(series.filter((one) => !cut || !named.includes(one))),
+  ];
 }
 
 function marginsOf(series: readonly Series[], y: Axis, size: Size): Margins {

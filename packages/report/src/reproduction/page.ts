@@ -223,5 +223,5 @@ function footer(reproductions: readonly Reproduction[]): string {
   const versions = reproductions.flatMap(({ versions }) => Object.entries(versions).map((pair) => pair.join(' ')));
   const made = [...new Set(versions)];
   const by = made.length === 0 ? '' : ` Made by ${made.join(', ')}.`;
-  return `Diamond: published; dotted: the paper says “about”, “up to”, “more than” or “no difference”. Circle: simulated, the mean of the seeds, with their range. Square: outside of the band. Each strip has its own scale. Rates are decimal (1\u00a0MB/s = 10⁶\u00a0B/s).${by}`;
+  return `Diamond: published; dotted: the paper says “about”, “up to”, “more than” or “no difference”, or gives a range. Circle: simulated, the mean of the seeds, with their range. Square: outside of the band. Each strip has its own scale. Rates are decimal (1\u00a0MB/s = 10⁶\u00a0B/s).${by}`;
 }

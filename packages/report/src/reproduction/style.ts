@@ -7,10 +7,11 @@ export const reproductionStyle: string = `
 .tag.skip{color:var(--skip);background:var(--skipBg)}
 .what{font-size:12.5px;color:var(--muted);font-weight:400;line-height:1.35}
 .notes{color:var(--muted);font-size:13.5px;max-width:80ch;padding-left:18px;margin:14px 0}.notes li{margin:3px 0}
+.leg li{white-space:normal}
 .call b{color:var(--ink)}
 .claims td,.claims tbody th{vertical-align:middle;padding-top:7px;padding-bottom:7px}
 .claims tbody th{color:var(--ink);font-size:13.5px;border-bottom:1px solid var(--grid);min-width:150px;overflow-wrap:anywhere}
-.claims .words{white-space:normal;min-width:120px}
+.claims .words{white-space:normal;overflow-wrap:anywhere;min-width:120px}
 .claims .sim b{font-weight:640}.claims .sim small{display:block}
 .claims .at{width:30%}.claims .missed th,.claims .missed .sim b{color:var(--miss)}
 .keys>span{display:inline-flex;align-items:center;gap:6px;margin-right:12px;white-space:nowrap}
