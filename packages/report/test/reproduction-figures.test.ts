@@ -187,6 +187,17 @@ describe('axes', () => {
     );
   });
 
+  test('of values that differ by their rounding alone are those of one value', () => {
+    const next = 1e7 * (1 + 2 ** -52);
+    for (const log of [false, true]) {
+      const { domain, ticks } = placesOf([1e7, next], log);
+      expect(domain[0]).toBeLessThan(1e7);
+      expect(domain[1]).toBeGreaterThan(next);
+      expect(ticks(400).at.length).toBeLessThan(8);
+    }
+    expect(valueAxis([1, 1 + 2 ** -52], false, 1).scale.domain).toEqual([1, 2]);
+  });
+
   test('names are written as they are, numbers short', () => {
     const { at, ticks } = placesOf(['greedy', 'fifo', 16], false);
     expect(at).toEqual([0, 1, 2]);

@@ -10,6 +10,8 @@ export interface Axis {
 
 /** Room above the highest value of a linear scale. */
 const HEADROOM = 1.08;
+/** Values that differ by less of themselves are one place: no step parts them. */
+const SAME = 1e-9;
 /** Width of a letter of an axis, px. */
 const LETTER = 6.6;
 /** Least space between two labels, px. */
@@ -27,7 +29,7 @@ export function valueAxis(values: readonly number[], log: boolean, floor: number
   }
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const from = least < 0 ? least * HEADROOM : least >= floor ? floor : 0;
-  const to = most > from ? Math.max(0, from + (most - from) * HEADROOM) : from + 1;
+  const to = most - from > Math.abs(from) * SAME ? Math.max(0, from + (most - from) * HEADROOM) : from + 1;
   return { scale: { type: 'linear', domain: [from, to] }, ticks: roundSteps(from, to, 5) };
 }
 
@@ -48,7 +50,7 @@ export function placesOf(values: readonly (number | string)[], log: boolean): Pl
   const distinct = [...new Set(at)].sort((a, b) => a - b);
   const [first, last] = [distinct[0] ?? 0, distinct[distinct.length - 1] ?? 0];
   const domain: readonly [number, number] =
-    last > first ? [first, last] : log ? [first / 2, first * 2] : [first - 0.5, first + 0.5];
+    last - first > Math.abs(last) * SAME ? [first, last] : log ? [first / 2, first * 2] : [first - 0.5, first + 0.5];
   const text = (value: number): string => (named ? String(values[value]) : tickText(value));
   const share = (value: number): number =>
     log ? Math.log(value / domain[0]) / Math.log(domain[1] / domain[0]) : (value - domain[0]) / (domain[1] - domain[0]);
