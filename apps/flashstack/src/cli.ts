@@ -89,7 +89,7 @@ function program(host: Host, settings: CliSettings, outcome: { code: number }): 
   addRun(root, session, ends);
   addReplay(root, session, ends);
   addResults(root, session, ends);
-  addReproduce(root, session, ends);
+  addReproduce(root, settings, session, ends);
   addValidate(root, session, ends);
   addTrace(root, session, ends);
   addDevices(root, session);
@@ -162,7 +162,7 @@ function addResults(root: Command, session: NewSession, ends: Ends): void {
     );
 }
 
-function addReproduce(root: Command, session: NewSession, ends: Ends): void {
+function addReproduce(root: Command, settings: CliSettings, session: NewSession, ends: Ends): void {
   common(
     root
       .command('reproduce')
@@ -176,7 +176,7 @@ function addReproduce(root: Command, session: NewSession, ends: Ends): void {
     .option('--json', 'print the values as JSON')
     .addHelpText('after', exitCodes)
     .action(async (ids: readonly string[], flags: ReproduceFlags & SessionFlags) =>
-      ends(await runReproduce(ids, flags, session(flags))),
+      ends(await runReproduce(settings.demoTraces, ids, flags, session(flags))),
     );
 }
 

@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { writeWhole } from '@flashstack/experiment/node';
 import { CancelledError, recorded, reproduce, type Study, studies } from '@flashstack/paper-reproductions';
 import type { Claim, Reproduction } from '@flashstack/report';
 import { unknownName } from '@flashstack/sim';
+import { openTrace } from '@flashstack/workloads/node';
 import { ExitCode } from './exit-code.js';
 import { Interrupt, InterruptedError } from './interrupt.js';
 import { parseWhole } from './option-flags.js';
@@ -25,7 +27,12 @@ export interface ReproduceFlags {
  * `flashstack reproduce ID…`: runs published experiments; prints published, simulated, band and verdict, and writes a
  * page and the values. Returns the exit code: 1 if a value outside its band is no declared miss.
  */
-export async function runReproduce(ids: readonly string[], flags: ReproduceFlags, session: Session): Promise<number> {
+export async function runReproduce(
+  traces: URL,
+  ids: readonly string[],
+  flags: ReproduceFlags,
+  session: Session,
+): Promise<number> {
   if (flags.list === true) {
     session.print(
       flags.json === true ? `${JSON.stringify(studies.map(listed), null, 1)}\n` : renderList(session.style),
@@ -38,7 +45,7 @@ export async function runReproduce(ids: readonly string[], flags: ReproduceFlags
   const interrupt = new Interrupt(session.host);
   const found: Reproduction[] = [];
   try {
-    for (const study of chosen) found.push(await runStudy(study, seeds, session, interrupt));
+    for (const study of chosen) found.push(await runStudy(study, traces, seeds, session, interrupt));
   } catch (error) {
     if (!(error instanceof CancelledError)) throw error;
     // What is whole is shown; half a study says nothing.
@@ -71,6 +78,7 @@ function choose(ids: readonly string[], { all }: ReproduceFlags): readonly Study
 
 async function runStudy(
   study: Study,
+  traces: URL,
   seeds: number | undefined,
   session: Session,
   interrupt: Interrupt,
@@ -81,6 +89,7 @@ async function runStudy(
   const result = await reproduce(study, {
     ...(seeds === undefined ? {} : { seeds: Array.from({ length: seeds }, (_, i) => i + 1) }),
     versions: { flashstack: session.version },
+    openTrace: async (name) => (await openTrace(fileURLToPath(new URL(name, traces)))).trace,
     progress: (runs, name) => progress.announce(`run ${runs + 1}: ${name}`),
     cancelled: () => interrupt.requested,
   });

@@ -1,6 +1,7 @@
 import { type ExperimentResult, type ExperimentSpec, type RunClock, runExperiment } from '@flashstack/experiment';
 import type { Claim, Reproduction, ReproductionFigure } from '@flashstack/report';
-import { SimulationError } from '@flashstack/sim';
+import { InputError, SimulationError } from '@flashstack/sim';
+import type { Trace } from '@flashstack/workloads';
 
 /** What a study found. */
 export interface Findings {
@@ -34,6 +35,8 @@ export interface LabEnvironment {
   readonly seeds?: readonly number[];
   readonly versions?: Readonly<Record<string, string>>;
   readonly clock?: RunClock;
+  /** Opens a recorded trace by its file name; studies that replay one need it. */
+  readonly openTrace?: (name: string) => Promise<Trace>;
   /** Called before each run with what is done so far. */
   readonly progress?: (runs: number, name: string) => void;
   /** Asked during runs; true ends the reproduction with an error. */
@@ -56,11 +59,21 @@ export class Lab {
     this.environment = environment;
   }
 
-  /** Runs one experiment. @throws CancelledError if the user asks for the end. */
-  async run(name: string, spec: ExperimentSpec): Promise<ExperimentResult> {
+  /** A recorded trace. @throws InputError if the environment has none. */
+  async trace(name: string): Promise<Trace> {
+    const { openTrace } = this.environment;
+    if (openTrace === undefined) {
+      throw new InputError('ERR_REPRODUCTION', `the trace ${name} is needed: give openTrace`, 'openTrace');
+    }
+    return await openTrace(name);
+  }
+
+  /** Runs one experiment, on a trace if it is given. @throws CancelledError if the user asks for the end. */
+  async run(name: string, spec: ExperimentSpec, trace: Trace | null = null): Promise<ExperimentResult> {
     const { progress, cancelled, versions } = this.environment;
     progress?.(this.runs.length, name);
     const result = await runExperiment(spec, {
+      ...(trace === null ? {} : { source: trace.source() }),
       ...(cancelled === undefined ? {} : { cancelled }),
       ...(versions === undefined ? {} : { versions }),
     });
@@ -76,9 +89,9 @@ export class Lab {
   }
 
   /** The same experiment with every seed. */
-  async overSeeds(name: string, spec: ExperimentSpec): Promise<ExperimentResult[]> {
+  async overSeeds(name: string, spec: ExperimentSpec, trace: Trace | null = null): Promise<ExperimentResult[]> {
     const results: ExperimentResult[] = [];
-    for (const seed of this.seeds) results.push(await this.run(name, { ...spec, seed }));
+    for (const seed of this.seeds) results.push(await this.run(name, { ...spec, seed }, trace));
     return results;
   }
 }

@@ -1,5 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { canonicalJson, sha256 } from '@flashstack/experiment';
+import { fixtureUrl } from '@flashstack/fixtures';
 import type { Reproduction } from '@flashstack/report';
+import type { Trace } from '@flashstack/workloads';
+import { openTrace } from '@flashstack/workloads/node';
 import { describe, expect, test } from 'vitest';
 import { type RecordedState, recorded, reproduce, studies } from '../src/index.js';
 import { reproductionPage } from './page.js';
@@ -9,6 +13,7 @@ import { reproductionPage } from './page.js';
 const QUICK_SECONDS = 2;
 const recording = process.env.FLASHSTACK_RECORD === '1';
 const whole = recording || process.env.CI !== undefined;
+const openFixture = async (name: string): Promise<Trace> => (await openTrace(fileURLToPath(fixtureUrl(name)))).trace;
 const ran = new Map<string, Reproduction>();
 
 const stateOf = (reproduction: Reproduction): RecordedState => {
@@ -27,7 +32,7 @@ describe.each(studies)('$id', (study) => {
   });
 
   test.skipIf(!whole && study.cpuSeconds > QUICK_SECONDS)('gives the values that were recorded', async () => {
-    const reproduction = await reproduce(study);
+    const reproduction = await reproduce(study, { openTrace: openFixture });
     ran.set(study.id, reproduction);
     expect(reproduction.claims.length).toBeGreaterThan(0);
     for (const { name, verdict, reason } of reproduction.claims) {
