@@ -18,22 +18,24 @@ function full(mapping: Mapping, n = N): HybridBed {
 
 const hybrids = [
   { name: 'bast', parameters: { logBlocks: 4 } },
+  { name: 'sast', parameters: { logBlocks: 4, dataBlocks: 4, logBlocksPerGroup: 2 } },
   { name: 'fast', parameters: { logBlocks: 4 } },
+  { name: 'last', parameters: { logBlocks: 4 } },
 ];
 
 describe.each(hybrids)('$name', (mapping) => {
   test('a block that is overwritten in order costs an erase and no copies', () => {
     const bed = full(mapping);
-    for (let lpn = 5 * N; lpn < 6 * N; lpn++) bed.write(lpn);
+    bed.write(5 * N, N);
     bed.mergeAll();
     expect(bed.spent()).toEqual({ copies: 0, erases: 1, switches: 1, partials: 0, fulls: 0 });
-    for (let lpn = 0; lpn < 40 * N; lpn++) bed.write(lpn);
+    for (let lpn = 0; lpn < 40 * N; lpn += 4) bed.write(lpn, 4);
     bed.mergeAll();
     expect(bed.spent()).toEqual({ copies: 0, erases: 40, switches: 40, partials: 0, fulls: 0 });
     bed.ftl.inspect();
   });
 
-  test.each([1, 7, 31])('the first %i slots of a block and a merge cost a copy of the others and an erase', (k) => {
+  test.each([4, 7, 31])('the first %i slots of a block and a merge cost a copy of the others and an erase', (k) => {
     const bed = full(mapping);
     bed.write(5 * N, k);
     bed.mergeAll();

@@ -17,7 +17,21 @@ const layouts: readonly (Shape & { readonly domain: 'unit' | 'die' | 'superblock
 const parameters: Readonly<Record<string, Readonly<Record<string, readonly (number | boolean | string)[]>>>> = {
   block: { replacementBlocks: [1, 2], idleMerge: [false, true] },
   bast: { logBlocks: [0, 1, 3], victim: ['lru', 'switch-first'], idleMerge: [false, true] },
+  sast: {
+    logBlocks: [0, 3, 4],
+    dataBlocks: [1, 2, 4],
+    logBlocksPerGroup: [1, 2],
+    cap: [0, 0, 1, 2],
+    idleMerge: [false, true],
+  },
   fast: { logBlocks: [0, 2, 4], lazySwitch: [false, true], idleMerge: [false, true] },
+  last: {
+    logBlocks: [0, 3, 4],
+    seqThreshold: [8192, 16384],
+    hotWindow: [0, 16],
+    deadWait: [0, 2],
+    idleMerge: [false, true],
+  },
 };
 
 /** A hybrid scheme for a seed: every seed exercises another combination. */

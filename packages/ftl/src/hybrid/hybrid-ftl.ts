@@ -1,4 +1,5 @@
 import { type NandArray, type NandClient, type NandScheduler, NandStatus, type Token } from '@flashstack/nand-device';
+import { InputError } from '@flashstack/sim';
 import { diesInOrder, unitsInOrder } from '../allocation.js';
 import { BlockTable } from '../block-table.js';
 import { type DriveFtl, FtlStatus } from '../contract.js';
@@ -28,6 +29,7 @@ import { LogMap } from './log-map.js';
 import { Merger } from './merger.js';
 import { MetaArea } from './meta-area.js';
 import { PlacedFrontiers } from './placed-frontiers.js';
+import type { SastShape } from './sast.js';
 import type { HybridSpec, LogScheme, SchemeParts } from './scheme.js';
 import { FrontierNumbers, Space } from './space.js';
 
@@ -280,6 +282,26 @@ export class HybridFtl implements DriveFtl, NandClient {
     for (let domain = 0; domain < this.table.domains; domain++) all = this.scheme.mergeAll(domain) && all;
     this.upkeep.serve();
     return all;
+  }
+
+  /**
+   * SAST: other groups from now on, without a pause. Log blocks of the present groups are reclaimed when the pool is empty.
+   * @throws InputError `ERR_FTL_OPTION` for another scheme, or numbers that are no integers from 1 on, or more log blocks a
+   * group than there are.
+   */
+  reconfigure(shape: SastShape): void {
+    const wrong = (key: string, found: unknown, expected: string): InputError =>
+      new InputError('ERR_FTL_OPTION', `reconfigure: ${key}: found ${String(found)}, expected ${expected}`, key);
+    if (this.scheme.reconfigure === undefined) throw wrong('ftl.mapping', this.name, 'sast, whose groups can change');
+    for (const [key, most] of [
+      ['dataBlocks', this.layout.logicalBlocks],
+      ['logBlocksPerGroup', this.logBlocks],
+    ] as const) {
+      if (!Number.isSafeInteger(shape[key]) || shape[key] < 1 || shape[key] > most) {
+        throw wrong(key, shape[key], `an integer from 1 to ${most}`);
+      }
+    }
+    this.scheme.reconfigure(shape);
   }
 
   powerCut(): void {

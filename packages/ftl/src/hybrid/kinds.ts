@@ -4,7 +4,9 @@ import { Bast } from './bast.js';
 import { BlockMap } from './block-map.js';
 import { Fast } from './fast.js';
 import { HybridFtl } from './hybrid-ftl.js';
+import { Last } from './last.js';
 import type { HybridLayout } from './layout.js';
+import { Sast } from './sast.js';
 import type { HybridSpec } from './scheme.js';
 
 const uses = ['domain', 'multiPlane', 'order', 'freeOrder', 'gcFreeOrder'] as const;
@@ -94,6 +96,56 @@ export const hybridKinds: readonly MappingKind[] = [
       }),
   },
   {
+    name: 'sast',
+    summary: 'Hybrid mapping in which groups of logical blocks share log blocks (SAST; KAST with a cap).',
+    uses,
+    parameters: [
+      logBlocks,
+      {
+        name: 'dataBlocks',
+        type: 'integer',
+        default: 4,
+        min: 1,
+        max: 2 ** 31 - 1,
+        unit: 'blocks',
+        help: 'Consecutive logical blocks of a domain that form a group.',
+      },
+      {
+        name: 'logBlocksPerGroup',
+        type: 'integer',
+        default: 2,
+        min: 1,
+        max: 65_536,
+        unit: 'blocks',
+        help: 'Log blocks that a group may own.',
+      },
+      {
+        name: 'cap',
+        type: 'integer',
+        default: 0,
+        min: 0,
+        max: 65_536,
+        help: 'Logical blocks that may have slots in one log block (KAST); 0: any number.',
+      },
+      idleMerge,
+    ],
+    create: (values) => {
+      const shape = {
+        dataBlocks: values.dataBlocks as number,
+        logBlocksPerGroup: values.logBlocksPerGroup as number,
+      };
+      return scheme({
+        ...common(values),
+        name: 'sast',
+        leastLogBlocks: shape.logBlocksPerGroup,
+        sequentialBytes: 0,
+        ownedByBlocks: false,
+        owners: oneEach,
+        make: (parts) => new Sast(parts, shape, values.cap as number),
+      });
+    },
+  },
+  {
     name: 'fast',
     summary: 'Hybrid mapping with one sequential log block, and random ones for all logical blocks (FAST).',
     uses,
@@ -116,6 +168,83 @@ export const hybridKinds: readonly MappingKind[] = [
         ownedByBlocks: true,
         owners: oneEach,
         make: (parts) => new Fast(parts, values.lazySwitch as boolean),
+      }),
+  },
+  {
+    name: 'last',
+    summary: 'Hybrid mapping with sequential, hot and cold log blocks, told apart by locality (LAST).',
+    uses,
+    parameters: [
+      logBlocks,
+      {
+        name: 'seqThreshold',
+        type: 'integer',
+        default: 16_384,
+        min: 1,
+        max: 2 ** 40,
+        unit: 'bytes',
+        help: 'A request of so many bytes is sequential, as is one that follows the request before.',
+      },
+      {
+        name: 'sequentialBlocks',
+        type: 'integer',
+        default: 0,
+        min: 0,
+        max: 65_536,
+        unit: 'blocks',
+        help: 'Log blocks of a domain for sequential requests to begin with; 0: a quarter.',
+      },
+      {
+        name: 'hotWindow',
+        type: 'integer',
+        default: 0,
+        min: 0,
+        max: 2 ** 24,
+        unit: 'slots',
+        help: 'A slot is hot if it is among so many random writes of its domain; 0: the slots of the hot log blocks.',
+      },
+      {
+        name: 'deadWait',
+        type: 'integer',
+        default: 2,
+        min: 0,
+        max: 65_536,
+        help: 'Reclaims that the oldest hot log block is spared, in case its last valid slots die.',
+      },
+      {
+        name: 'hi',
+        type: 'number',
+        default: 0.5,
+        min: 0,
+        max: 1,
+        help: 'The hot log blocks become one more when a larger share of them is dead.',
+      },
+      {
+        name: 'lo',
+        type: 'number',
+        default: 0.1,
+        min: 0,
+        max: 1,
+        help: 'They become one less when a smaller share is.',
+      },
+      idleMerge,
+    ],
+    create: (values) =>
+      scheme({
+        ...common(values),
+        name: 'last',
+        leastLogBlocks: 3,
+        sequentialBytes: values.seqThreshold as number,
+        ownedByBlocks: true,
+        owners: oneEach,
+        make: (parts) =>
+          new Last(parts, {
+            sequentialBlocks: values.sequentialBlocks as number,
+            hotWindow: values.hotWindow as number,
+            deadWait: values.deadWait as number,
+            hi: values.hi as number,
+            lo: values.lo as number,
+          }),
       }),
   },
 ];

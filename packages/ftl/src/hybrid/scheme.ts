@@ -4,6 +4,7 @@ import type { HybridLayout } from './layout.js';
 import type { LogBlocks } from './log-blocks.js';
 import type { Merger } from './merger.js';
 import type { PlacedFrontiers } from './placed-frontiers.js';
+import type { SastShape } from './sast.js';
 
 /** What a scheme decides with. */
 export interface SchemeParts {
@@ -32,6 +33,8 @@ export interface LogScheme {
   mergeAhead(domain: number): boolean;
   /** Merges all log blocks of the domain; false if it must go on after an erase. */
   mergeAll(domain: number): boolean;
+  /** Other groups of logical blocks from now on (SAST). */
+  reconfigure?(shape: SastShape): void;
   /** What does not hold of the scheme's own rules, or null. */
   broken(): string | null;
   /** All is forgotten: power loss. */
