@@ -1,8 +1,10 @@
 import { amfMap, orcMap } from './mapping-tables.js';
 import recordedStates from './recorded.json' with { type: 'json' };
+import { schemeComparison } from './schemes.js';
 import type { Study } from './study.js';
 import { vn950 } from './vn-950.js';
 import { vnCores } from './vn-cores.js';
+import { vsHybrid } from './vs-hybrid.js';
 import { vsPage } from './vs-page.js';
 import { vsRand } from './vs-rand.js';
 import { vsWaf } from './vs-waf.js';
@@ -25,4 +27,15 @@ export interface RecordedState {
 export const recorded: Readonly<Record<string, RecordedState>> = recordedStates;
 
 /** Every published experiment that can be run, in the order in which they are listed. */
-export const studies: readonly Study[] = [vsX25m, vsPage, vsWaf, vsRand, vn950, vnCores, orcMap, amfMap];
+export const studies: readonly Study[] = [
+  vsX25m,
+  vsPage,
+  vsHybrid,
+  vsWaf,
+  vsRand,
+  vn950,
+  vnCores,
+  orcMap,
+  amfMap,
+  schemeComparison,
+];

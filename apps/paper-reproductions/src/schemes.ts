@@ -32,7 +32,7 @@ const schemes: readonly Scheme[] = [
   { name: 'segment', mapping: 'segment', inOrder: true },
 ];
 
-type Shape = Pick<ExperimentSpec, 'workload' | 'precondition' | 'warmup' | 'address'>;
+type Shape = Pick<ExperimentSpec, 'workload' | 'precondition' | 'warmup' | 'address' | 'repeat'>;
 
 const random = (kind: string): Shape => ({
   workload: { kind, parameters: { requests: REQUESTS, requestBytes: SLOT } },
@@ -53,7 +53,7 @@ const workloads: readonly { readonly name: string; readonly shape: Shape; readon
   { name: 'hot/cold', shape: random('hot-cold') },
   {
     name: 'PostgreSQL',
-    shape: { workload: { kind: 'given', name: TRACE }, precondition: 'fill', address: 'wrap' },
+    shape: { workload: { kind: 'given', name: TRACE }, precondition: 'fill', address: 'wrap', repeat: 4 },
     recorded: true,
   },
 ];

@@ -18,7 +18,11 @@ export { BlockState, BlockTable, type DomainKind, type FreeOrder } from './block
 export { CONTENT_HANDLE, type DriveFtl, type Ftl, type FtlClient, FtlStatus } from './contract.js';
 export { type EraseCounts, eraseCounts } from './erase-counts.js';
 export { FtlError } from './errors.js';
+export { Bast } from './hybrid/bast.js';
 export { HybridFtl } from './hybrid/hybrid-ftl.js';
+export { hybridScheme } from './hybrid/kinds.js';
+export { OwnedLogs } from './hybrid/owned-logs.js';
+export { type HybridSpec, type LogScheme, type SchemeParts, WAIT } from './hybrid/scheme.js';
 export type { FtlParts, MappingKind, MappingScheme } from './mapping.js';
 export { createFtl, mappingKinds, mappingName } from './mapping-kinds.js';
 export {

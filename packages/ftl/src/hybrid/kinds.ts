@@ -30,7 +30,8 @@ const idleMerge: Parameter = {
 
 const oneEach = (layout: HybridLayout): number => layout.logicalBlocks * layout.domains;
 
-function scheme(spec: HybridSpec): MappingScheme {
+/** A block or hybrid mapping scheme: what `spec.make` decides, on the base that all of them share. */
+export function hybridScheme(spec: HybridSpec): MappingScheme {
   return { attach: (parts) => new HybridFtl(parts, spec) };
 }
 
@@ -58,7 +59,7 @@ export const hybridKinds: readonly MappingKind[] = [
       idleMerge,
     ],
     create: (values) =>
-      scheme({
+      hybridScheme({
         name: 'block',
         logBlocks: values.replacementBlocks as number,
         leastLogBlocks: 1,
@@ -85,7 +86,7 @@ export const hybridKinds: readonly MappingKind[] = [
       idleMerge,
     ],
     create: (values) =>
-      scheme({
+      hybridScheme({
         ...common(values),
         name: 'bast',
         leastLogBlocks: 1,
@@ -134,7 +135,7 @@ export const hybridKinds: readonly MappingKind[] = [
         dataBlocks: values.dataBlocks as number,
         logBlocksPerGroup: values.logBlocksPerGroup as number,
       };
-      return scheme({
+      return hybridScheme({
         ...common(values),
         name: 'sast',
         leastLogBlocks: shape.logBlocksPerGroup,
@@ -160,7 +161,7 @@ export const hybridKinds: readonly MappingKind[] = [
       idleMerge,
     ],
     create: (values) =>
-      scheme({
+      hybridScheme({
         ...common(values),
         name: 'fast',
         leastLogBlocks: 2,
@@ -230,7 +231,7 @@ export const hybridKinds: readonly MappingKind[] = [
       idleMerge,
     ],
     create: (values) =>
-      scheme({
+      hybridScheme({
         ...common(values),
         name: 'last',
         leastLogBlocks: 3,
