@@ -126,6 +126,7 @@ function notesOf({ analysis, metrics }: ExperimentResult): string[] {
     grouped(analysis.gcSentence.replace(/\.$/, '')),
     `dies busy ${busy('nand')}, channels ${busy('channel')}`,
   ];
+  notes.push(...healthNotes(metrics));
   const late = metrics['host.late.requests'];
   if (late > 0) {
     const mean = numbers.simulated(metrics['host.late.meanNs']);
@@ -134,5 +135,19 @@ function notesOf({ analysis, metrics }: ExperimentResult): string[] {
   }
   const widened = metrics['host.widened'];
   if (widened > 0) notes.push(`${numbers.count(widened)} requests widened to whole blocks of the drive`);
+  return notes;
+}
+
+/** What the health record of the drive has to say, if it is worth a line. */
+function healthNotes(metrics: Metrics): string[] {
+  const notes: string[] = [];
+  const errors = metrics['health.mediaErrors'];
+  if (errors > 0) notes.push(`${numbers.count(errors)} reads failed because their data could not be corrected`);
+  const retired = metrics['health.retiredBlocks'];
+  if (retired > 0) {
+    const [left, of] = ['health.spareBlocks', 'health.spareBlocksAtStart'].map((name) => numbers.count(metrics[name]));
+    notes.push(`${numbers.count(retired)} blocks retired, ${left} of ${of} spare blocks left`);
+  }
+  if (metrics['health.readOnly'] > 0) notes.push('the drive is worn out: it takes no writes any more');
   return notes;
 }

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import type { ExperimentResult } from '@flashstack/experiment';
 import { expect, test } from 'vitest';
 import { renderSummary, type Summary, type SummaryRow } from '../src/summary.js';
+import { summaryOf } from '../src/summary-of.js';
 import { Style, width } from '../src/terminal.js';
 
 const us = (...values: number[]): number[] => values.map((value) => value * 1000);
@@ -121,4 +124,27 @@ test('nothing written: said, not left out; failures stand out', () => {
 test('an interrupted run says so', () => {
   const text = renderSummary({ ...summary, interruptedNs: 55.2e9 }, new Style(false, false));
   expect(text).toContain('◐ interrupted at 55.2 s of simulated time. A partial result.');
+});
+
+test('the health of the drive is a note only if there is something to say', async () => {
+  const stored = JSON.parse(
+    await readFile(new URL('fixtures/greedy.json', import.meta.url), 'utf8'),
+  ) as ExperimentResult;
+  const notes = (health: Record<string, number>): readonly string[] =>
+    summaryOf({ ...stored, metrics: { ...stored.metrics, ...health } }).notes;
+  const usual = notes({});
+  const fine = { 'health.mediaErrors': 0, 'health.retiredBlocks': 0, 'health.readOnly': 0 };
+  expect(notes(fine)).toEqual(usual);
+  const ill = notes({
+    'health.mediaErrors': 3,
+    'health.retiredBlocks': 12,
+    'health.spareBlocks': 40,
+    'health.spareBlocksAtStart': 52,
+    'health.readOnly': 1,
+  });
+  expect(ill.filter((note) => !usual.includes(note))).toEqual([
+    '3 reads failed because their data could not be corrected',
+    '12 blocks retired, 40 of 52 spare blocks left',
+    'the drive is worn out: it takes no writes any more',
+  ]);
 });

@@ -1,5 +1,6 @@
 import { checkNandConfig, checkVssim } from '@flashstack/nand-device';
 import { InputError } from '@flashstack/sim';
+import { checkHost } from './check-host.js';
 import type { BufferConfig, SsdConfig } from './config.js';
 import { Findings, type Range, show } from './findings.js';
 import { openSlots, programSlots } from './program-unit.js';
@@ -11,7 +12,7 @@ const topKeys = [
   ...['buffer', 'queue', 'scheduler', 'powerLossProtection', 'keeps', 'gatherNs', 'idleNs'],
 ];
 
-const optionalKeys = ['readCache'];
+const optionalKeys = ['readCache', 'host'];
 
 const linkRanges: Record<string, Range> = {
   readBytesPerSec: [1, 1e12, 'real'],
@@ -59,7 +60,7 @@ export function checkSsdConfig(config: SsdConfig): void {
     checkFirmware(findings, config);
     if (config.buffer !== null) checkBuffer(findings, config);
     checkReadCache(findings, config);
-    findings.section('queue', config.queue, queueRanges, []);
+    if (findings.section('queue', config.queue, queueRanges, [])) checkHost(findings, config);
     checkScheduler(findings, config);
     findings.flag('powerLossProtection', config.powerLossProtection);
     findings.oneOf('keeps', config.keeps, ['contents', 'nothing']);

@@ -1,5 +1,6 @@
 import type { FtlOptions } from '@flashstack/ftl';
 import type { NandConfig, VssimDelays } from '@flashstack/nand-device';
+import type { QueueClass } from './arbiter.js';
 
 /** The cable or lanes between host and drive. Payload rates: framing and encoding are already taken off. */
 export interface LinkConfig {
@@ -96,6 +97,33 @@ export interface QueueConfig {
   readonly queues: number;
 }
 
+/** The protocol of the host interface. What belongs to another kind than the drive's is refused. */
+export interface HostConfig {
+  /**
+   * `nvme`: queues under arbitration, with figures for each; `sata-ncq`: one queue of up to 32 commands, past which a
+   * FLUSH goes alone; `emmc`: one command at a time.
+   */
+  readonly kind: 'nvme' | 'sata-ncq' | 'emmc';
+  /** eMMC: most waiting writes that are sent under one command, whose cost they share. Default 1. */
+  readonly packedCommands?: number;
+  /** eMMC: false: every write is durable before it is done. Default true. */
+  readonly cache?: boolean;
+  /** eMMC: core time of a flush besides `firmware.flushNs`, ns. Default 0. */
+  readonly flushNs?: number;
+  /** SATA: a DISCARD is queued like other commands; false: it waits until the drive is idle and goes alone. Default false. */
+  readonly queuedTrim?: boolean;
+  /** NVMe: all queues alike, or by class. Default `roundRobin`. */
+  readonly arbitration?: 'roundRobin' | 'weightedRoundRobin';
+  /** NVMe: most commands that are taken from one queue before the next has its turn. Default 1. */
+  readonly arbitrationBurst?: number;
+  /** Weighted: classes of the queues, the first for queue 0 and so on, over again if there are more queues. Default all medium. */
+  readonly classes?: readonly QueueClass[];
+  /** Weighted: commands of a class per turn. Defaults 4, 2, 1; urgent queues go before all others. */
+  readonly highWeight?: number;
+  readonly mediumWeight?: number;
+  readonly lowWeight?: number;
+}
+
 /** How flash operations are placed in time. */
 export interface SchedulerConfig {
   /**
@@ -159,6 +187,8 @@ export interface SsdConfig {
   /** Default null: every read that the write buffer does not serve goes to flash. */
   readonly readCache?: ReadCacheConfig | null;
   readonly queue: QueueConfig;
+  /** Default null: `queue` says it all. */
+  readonly host?: HostConfig | null;
   readonly scheduler: SchedulerConfig;
   /** Capacitors: buffer and mapping survive a power cut, issued programs end, FLUSH costs no flash work. */
   readonly powerLossProtection: boolean;

@@ -4,6 +4,7 @@ import type { Token } from '@flashstack/nand-device';
 import type { EventTarget } from '@flashstack/sim';
 import { CommandContext, type ControllerParts, Job, Stage } from './command-context.js';
 import type { RequestContents } from './contents.js';
+import { Packed } from './host-interface.js';
 import type { HostTimelines } from './host-timelines.js';
 import { PHASES, Phase } from './phases.js';
 import { programSlots } from './program-unit.js';
@@ -58,7 +59,7 @@ export class Controller implements FtlClient, EventTarget {
     this.writes.drain.policy.hostActive();
     table.markNs[h] = table.issuedNs[h];
     context.chargeWait(h, Phase.queue);
-    if (hostNs === 0) {
+    if (hostNs === 0 || table.packed[h] === Packed.follower) {
       this.start(h);
     } else {
       const { now } = context.simulator;
@@ -194,7 +195,7 @@ export class Controller implements FtlClient, EventTarget {
         break;
       case BlockOp.flush:
         table.stage[h] = Stage.flush;
-        this.compute(h, flushNs, 0);
+        this.compute(h, flushNs + (config.host?.flushNs ?? 0), 0);
         break;
       default:
         table.stage[h] = Stage.discard;

@@ -108,10 +108,10 @@ export class HostTimelines {
     return Math.round(bytes * this.writeNsPerByte);
   }
 
-  /** End of the command frames and `bytes` of data towards the device. */
-  receive(earliestNs: number, bytes: number): number {
+  /** End of the command frames, if any, and `bytes` of data towards the device. */
+  receive(earliestNs: number, bytes: number, withCommand: boolean): number {
     if (this.link === null) return earliestNs;
-    const costNs = this.link.commandNs + Math.round(bytes * this.writeNsPerByte);
+    const costNs = (withCommand ? this.link.commandNs : 0) + Math.round(bytes * this.writeNsPerByte);
     return this.transfer(this.toDevice, Line.toDevice, earliestNs, costNs);
   }
 

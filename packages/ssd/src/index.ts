@@ -1,9 +1,11 @@
+export { type QueueClass, queueClasses } from './arbiter.js';
 export { checkSsdConfig } from './check-config.js';
 export {
   type BufferConfig,
   defaultScheduler,
   type FirmwareConfig,
   freeFirmware,
+  type HostConfig,
   type LinkConfig,
   type PublishedFigure,
   type QueueConfig,
@@ -15,10 +17,12 @@ export {
 export { deviceImageLabel, loadDevice, saveDevice } from './device-image.js';
 export { FlashStack, type Preconditioned, type PreconditionState } from './flash-stack.js';
 export { FtlSocket } from './ftl-socket.js';
+export type { DriveHealth } from './health.js';
+export { type LinkModel, linkConfig } from './link-model.js';
 export { PHASES, Phase, type PhaseName, PhaseProfile, phaseNames } from './phases.js';
 export { presets, provenanceOf } from './presets/table.js';
 export type { SsdProbe } from './probe.js';
 export { type Origin, originOf, type Preset, type Provenance, type ProvenanceClass } from './provenance.js';
 export { type PresetOptions, resolvePreset, scaleSsd } from './resolve-preset.js';
 export { Ssd, type SsdOptions } from './ssd.js';
-export { type HostKind, hostKinds, KindStats, ReadCacheCounters, SsdCounters, SsdStats } from './stats.js';
+export { type HostKind, hostKinds, KindStats, QueueStats, ReadCacheCounters, SsdCounters, SsdStats } from './stats.js';

@@ -21,6 +21,8 @@ export class RequestTable {
   stage: Uint8Array;
   /** 1 while a write waits in the admission queue for room in the buffer. */
   waiting: Uint8Array;
+  /** Writes: place in a packed command; see `Packed` of the host interface. */
+  packed: Uint8Array;
   /** First slot and number of slots the request touches. */
   lpn: Int32Array;
   slots: Int32Array;
@@ -57,6 +59,7 @@ export class RequestTable {
     this.status = new Uint8Array(0);
     this.stage = new Uint8Array(0);
     this.waiting = new Uint8Array(0);
+    this.packed = new Uint8Array(0);
     this.head = new Uint8Array(0);
     this.tail = new Uint8Array(0);
     this.flags = new Int32Array(0);
@@ -94,6 +97,7 @@ export class RequestTable {
     this.status[h] = 0;
     this.stage[h] = 0;
     this.waiting[h] = 0;
+    this.packed[h] = 0;
     this.linkNs[h] = 0;
     this.arrived[h] = 0;
     this.placed[h] = 0;
@@ -118,6 +122,7 @@ export class RequestTable {
     this.status = bytes(this.status, capacity);
     this.stage = bytes(this.stage, capacity);
     this.waiting = bytes(this.waiting, capacity);
+    this.packed = bytes(this.packed, capacity);
     this.head = bytes(this.head, capacity);
     this.tail = bytes(this.tail, capacity);
     this.flags = ints(this.flags, capacity);

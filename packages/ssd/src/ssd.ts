@@ -1,6 +1,7 @@
 import {
   type BlockDevice,
   type BlockFeatures,
+  BlockFlag,
   BlockOp,
   type BlockRequest,
   BlockStatus,
@@ -15,11 +16,13 @@ import { RequestContents } from './contents.js';
 import { Controller } from './controller.js';
 import { FlashStack, type Preconditioned, type PreconditionState } from './flash-stack.js';
 import { registerFlashStats } from './flash-stats.js';
+import { type DriveHealth, LifeCounters, registerHealth } from './health.js';
+import { HostInterface } from './host-interface.js';
 import { registerHostStats } from './host-stats.js';
 import { PHASES } from './phases.js';
 import type { SsdProbe } from './probe.js';
 import { RangeLocks } from './range-locks.js';
-import { RequestQueues, RequestTable } from './request-table.js';
+import { RequestTable } from './request-table.js';
 import { SsdStats } from './stats.js';
 
 /** What a drive needs besides its configuration. */
@@ -47,12 +50,12 @@ export class Ssd implements BlockDevice, HostPort {
   probe: SsdProbe | null = null;
   private readonly pool: ContentPool | null;
   private readonly slotBlocks: number;
-  private readonly depth: number;
   private table!: RequestTable;
   private controller!: Controller;
-  private queues!: RequestQueues;
+  private host!: HostInterface;
   private locks!: RangeLocks;
   private contents: RequestContents | null = null;
+  private life: LifeCounters = new LifeCounters();
   private inFlight = 0;
   private powered = true;
   /** After a power cut of a protected drive: requests it still works on, for nobody; new ones wait behind them. */
@@ -63,15 +66,17 @@ export class Ssd implements BlockDevice, HostPort {
   constructor(simulator: Simulator, config: SsdConfig, options: SsdOptions = {}) {
     checkSsdConfig(config);
     this.config = config;
-    this.stats = new SsdStats((config.readCache ?? null) !== null);
+    this.stats = new SsdStats(
+      (config.readCache ?? null) !== null,
+      config.host?.kind === 'nvme' ? config.queue.queues : 0,
+    );
     this.simulator = simulator;
     this.blockBytes = config.blockBytes;
     this.blockCount = config.capacityBytes / config.blockBytes;
     this.slotBlocks = config.nand.geometry.slotBytes / config.blockBytes;
-    this.depth = config.queue.depth;
     this.features = {
       fua: true,
-      volatileCache: !config.powerLossProtection,
+      volatileCache: !config.powerLossProtection && config.host?.cache !== false,
       discard: true,
       atomicBlocks: 1,
       keeps: config.keeps,
@@ -84,6 +89,14 @@ export class Ssd implements BlockDevice, HostPort {
   /** Requests submitted and not yet done. */
   get requestsInFlight(): number {
     return this.inFlight;
+  }
+
+  /**
+   * Bytes read, written and programmed, wear, spare blocks, errors and power cuts since the drive was made or
+   * preconditioned; `resetStats` and power cuts leave them alone.
+   */
+  health(): DriveHealth {
+    return this.life.health(this.config, this.stats, this.flash);
   }
 
   submit(request: BlockRequest): void {
@@ -106,6 +119,7 @@ export class Ssd implements BlockDevice, HostPort {
 
   /** A request has left the controller. */
   finished(h: number): void {
+    if (this.host.holds(h)) return;
     const { table, stats } = this;
     const request = table.request[h];
     const op = table.op[h];
@@ -114,12 +128,16 @@ export class Ssd implements BlockDevice, HostPort {
     // Counted as cut already if the host has lost power meanwhile.
     if (request !== null)
       stats.byOp[op].record(status, table.blocks[h] * this.blockBytes, latencyNs, table.phasesNs, h * PHASES);
+    if (stats.queues.length > 0 && request !== null && status === 0) {
+      stats.queues[table.flow[h] % stats.queues.length].record(latencyNs);
+    }
+    if (op === BlockOp.read && status === BlockStatus.mediaError) this.life.mediaErrors++;
     if (this.probe !== null) this.probe.requestDone(op, status, latencyNs, table.phasesNs, h * PHASES);
     this.inFlight--;
     if (changesData(op)) this.locks.leave(h);
     table.release(h);
     if (this.locks.held > 0) this.releaseHeld();
-    while (this.queues.length > 0 && this.controller.active < this.depth) this.controller.begin(this.queues.shift());
+    this.host.beginWaiting();
     if (request === null) {
       this.leftoverDone();
       return;
@@ -146,17 +164,19 @@ export class Ssd implements BlockDevice, HostPort {
     const how = this.flash.precondition(state, share);
     this.reset();
     this.resetStats();
+    this.life = new LifeCounters();
     return how;
   }
 
   /** Starts all counters of the drive again, from the present time. */
   resetStats(): void {
+    this.life.absorb(this.stats, this.flash);
     this.stats.reset(this.simulator.now, this.inFlight);
     this.flash.resetStats();
     this.controller.timelines.busyNs.fill(0);
   }
 
-  /** Registers `ssd.…`, `ftl.…`, `nand.…`, `channel.…`, `link.…` and `firmware.…`. */
+  /** Registers `ssd.…`, `ftl.…`, `nand.…`, `channel.…`, `link.…`, `firmware.…` and `health.…`. */
   registerStats(registry: StatsRegistry): void {
     this.stats.register(registry, () => this.simulator.now);
     registerFlashStats(
@@ -165,6 +185,7 @@ export class Ssd implements BlockDevice, HostPort {
       () => this.simulator.now,
       () => this.stats.sinceNs,
     );
+    registerHealth(registry, () => this.health());
     registerHostStats(
       registry,
       this.config.firmware,
@@ -183,7 +204,7 @@ export class Ssd implements BlockDevice, HostPort {
     throw new SimulationError(
       'ERR_SSD_LOST',
       `requests are missing at ${this.simulator.now} ns: ${submitted} submitted, ${done} done, ${cut} cut by power loss, ` +
-        `${this.inFlight} in flight (${this.controller.active} under way, ${this.queues.length} queued, ${this.locks.held} held back)`,
+        `${this.inFlight} in flight (${this.controller.active} under way, ${this.host.waiting} queued, ${this.locks.held} held back)`,
     );
   }
 
@@ -194,6 +215,7 @@ export class Ssd implements BlockDevice, HostPort {
   powerCut(): void {
     if (!this.powered) return;
     this.powered = false;
+    this.life.unsafeShutdowns++;
     this.stats.cut += this.inFlight - this.leftovers;
     if (this.config.powerLossProtection) {
       // The drive goes on with what it has taken, but nobody waits for it any more.
@@ -216,6 +238,7 @@ export class Ssd implements BlockDevice, HostPort {
   powerOn(): number {
     if (this.powered) return 0;
     this.powered = true;
+    this.life.powerCycles++;
     if (this.config.powerLossProtection) return 0;
     const { flash, pool } = this;
     const report = flash.recover();
@@ -232,7 +255,8 @@ export class Ssd implements BlockDevice, HostPort {
     const head = block - first * this.slotBlocks;
     table.request[h] = request;
     table.op[h] = request.op;
-    table.flags[h] = request.flags;
+    const through = this.config.host?.cache === false && changesData(request.op);
+    table.flags[h] = through ? request.flags | BlockFlag.fua : request.flags;
     table.origin[h] = request.origin;
     table.stream[h] = request.stream;
     table.flow[h] = request.flow;
@@ -253,8 +277,7 @@ export class Ssd implements BlockDevice, HostPort {
       this.waitingForLeftovers.push(h);
       return;
     }
-    if (this.controller.active < this.depth && this.queues.length === 0) this.controller.begin(h);
-    else this.queues.push(this.table.flow[h], h);
+    this.host.submit(h);
   }
 
   private leftoverDone(): void {
@@ -269,7 +292,6 @@ export class Ssd implements BlockDevice, HostPort {
   /** A controller in its state after power-on. */
   private reset(): void {
     this.table = new RequestTable();
-    this.queues = new RequestQueues(this.table, this.config.queue.queues);
     this.locks = new RangeLocks(this.table);
     const { flash, pool } = this;
     this.contents = pool === null ? null : new RequestContents(pool, this.table, flash.array);
@@ -285,6 +307,7 @@ export class Ssd implements BlockDevice, HostPort {
       contents: this.contents,
     });
     flash.socket.client = this.controller;
+    this.host = new HostInterface(this.simulator, this.config, this.table, this, this.controller);
   }
 }
 

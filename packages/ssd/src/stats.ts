@@ -66,6 +66,23 @@ export class KindStats {
   }
 }
 
+/** Requests of one submission queue. */
+export class QueueStats {
+  /** Done without failure. */
+  requests = 0;
+  readonly latencyNs: Histogram = new Histogram();
+
+  record(latencyNs: number): void {
+    this.requests++;
+    this.latencyNs.record(latencyNs);
+  }
+
+  reset(): void {
+    this.requests = 0;
+    this.latencyNs.reset();
+  }
+}
+
 /** Kind by `BlockOp`. */
 const KIND_OF_OP: readonly HostKind[] = ['read', 'write', 'flush', 'discard', 'discard'];
 
@@ -88,6 +105,8 @@ export class SsdStats {
   readonly counters: SsdCounters = new SsdCounters();
   /** Null: the drive has no read cache. */
   readonly readCache: ReadCacheCounters | null;
+  /** By submission queue, with a host interface of the kind `nvme`; otherwise empty. */
+  readonly queues: readonly QueueStats[];
   /** Requests submitted since the drive was made; `submitted` = requests of all kinds + in flight + cut. */
   submitted = 0;
   /** Requests that a power cut ended. */
@@ -95,14 +114,17 @@ export class SsdStats {
   /** Start of counting, ns of simulated time. */
   sinceNs = 0;
 
-  constructor(hasReadCache = false) {
+  /** `queues`: submission queues that have figures of their own. */
+  constructor(hasReadCache = false, queues = 0) {
     this.readCache = hasReadCache ? new ReadCacheCounters() : null;
+    this.queues = Array.from({ length: queues }, () => new QueueStats());
   }
 
   /** Starts counting again; what is in flight stays submitted. */
   reset(nowNs: number, inFlight: number): void {
     for (const kind of hostKinds) this.kinds[kind].reset();
     Object.assign(this.counters, new SsdCounters());
+    for (const queue of this.queues) queue.reset();
     if (this.readCache !== null) Object.assign(this.readCache, new ReadCacheCounters());
     this.submitted = inFlight;
     this.cut = 0;
@@ -118,7 +140,7 @@ export class SsdStats {
 
   /**
    * Registers for each kind `ssd.{kind}.{requests,bytes,failed,iops,bytesPerSecond}`, latencies, mean phases of all
-   * requests, of those around p50, p99 and p99.9, and of the slowest thousandth, the controller's counters as `ssd.{counter}`, and those of the read cache as `readCache.{counter}`. Rates are over the time
+   * requests, of those around p50, p99 and p99.9, and of the slowest thousandth, the controller's counters as `ssd.{counter}`, those of the read cache as `readCache.{counter}`, and `queue.{q}.{requests,latencyNs}`. Rates are over the time
    * since `sinceNs`.
    */
   register(registry: StatsRegistry, now: () => number): void {
@@ -144,6 +166,10 @@ export class SsdStats {
       }
     }
     layer.counters(this.counters);
+    for (const [q, queue] of this.queues.entries()) {
+      registry.gauge(`queue.${q}.requests`, () => queue.requests);
+      registry.histogram(`queue.${q}.latencyNs`, queue.latencyNs);
+    }
     if (this.readCache !== null) registry.layer('readCache').counters(this.readCache);
   }
 }

@@ -4,6 +4,7 @@ import type { Token } from '@flashstack/nand-device';
 import { BufferDrain, type DrainOwner } from './buffer-drain.js';
 import type { CachedReads } from './cached-reads.js';
 import { type CommandContext, Job, Stage } from './command-context.js';
+import { Packed } from './host-interface.js';
 import { PHASES, Phase } from './phases.js';
 import { RequestQueues } from './request-table.js';
 import { EntryState } from './write-buffer.js';
@@ -48,9 +49,11 @@ export class WriteCommands implements DrainOwner {
       return;
     }
     const first = Math.min(chunkSlots, table.slots[h]);
-    const ready = this.firmwareEnd(h, 0, first, firmware.writeNs);
+    // Of a packed command, the first write bears what the command costs.
+    const alone = table.packed[h] !== Packed.follower;
+    const ready = this.firmwareEnd(h, 0, first, alone ? firmware.writeNs : firmware.writeSlotNs);
     const bytes = table.linkBytes[h];
-    const end = timelines.receive(ready, bytes);
+    const end = timelines.receive(ready, bytes, alone);
     // Start of the data on the link, so that the arrival of each chunk follows from it.
     table.linkNs[h] = end - timelines.writeTransferNs(bytes);
     const arrival = first === table.slots[h] ? end : this.arrivalOf(h, first);

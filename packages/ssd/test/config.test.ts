@@ -44,6 +44,41 @@ describe('an impossible configuration is refused with its key, what was found an
     [{ keeps: 'content' }, 'did you mean contents?'],
     [{ gatherNs: -1 }, 'gatherNs: expected an integer from 0'],
     [{ firmware: null }, 'firmware: expected an object, found null'],
+    [{ firmware: { ...bufferedDrive.firmware, hostNs: 500 } }, 'firmware.hostNs: needs hostCore: true'],
+    [{ firmware: { ...bufferedDrive.firmware, gcCore: true } }, 'firmware.gcCore: has nothing to do: set gcPageNs'],
+    [{ firmware: { ...bufferedDrive.firmware, gcCores: 1 } }, 'firmware.gcCores: unknown key; did you mean gcCore?'],
+    [
+      { firmware: { ...bufferedDrive.firmware, cores: 4, binding: 'channel' } },
+      'firmware.cores: expected at most one core per channel (2) with binding channel, found 4',
+    ],
+    [{ buffer: { ...buffer, kind: 'double' } }, 'buffer.drain: a double buffer drains a half when it is full'],
+    [{ buffer: { ...buffer, kind: 'double', drain: 'full', slots: 1 } }, 'buffer.slots: a double buffer needs'],
+    [
+      { buffer: { ...buffer, kind: 'double', drain: 'full', earlyCompletion: false } },
+      'buffer.earlyCompletion: must be true with kind: double',
+    ],
+    [{ buffer: { ...buffer, timerNs: 1000 } }, 'buffer.timerNs: has a meaning only with drain: timer or kind: double'],
+    [{ buffer: { ...buffer, idleNs: 1000 } }, 'buffer.idleNs: has a meaning only with drain: idle'],
+    [
+      { readCache: { slots: 10, readAheadSlots: 6, after: 2 } },
+      'readCache.readAheadSlots: expected at most half of the 10 slots of the cache, found 6',
+    ],
+    [{ readCache: { slots: 10, readAheadSlots: 0 } }, 'readCache.after: is missing'],
+    [{ host: { kind: 'sata' } }, 'host.kind: expected one of emmc, sata-ncq, nvme, found "sata"'],
+    [{ host: { kind: 'nvme', packedCommands: 4 } }, 'host.packedCommands: belongs to kind emmc, not to nvme'],
+    [{ host: { kind: 'emmc', queuedTrim: true } }, 'host.queuedTrim: belongs to kind sata-ncq, not to emmc'],
+    [{ host: { kind: 'emmc' } }, 'queue.depth: expected at most 1 with host.kind emmc'],
+    [
+      { host: { kind: 'sata-ncq' }, queue: { depth: 64, queues: 1 } },
+      'queue.depth: expected at most 32 with host.kind sata-ncq',
+    ],
+    [{ host: { kind: 'sata-ncq' } }, 'queue.queues: expected 1 with host.kind sata-ncq, which has one queue, found 2'],
+    [{ host: { kind: 'nvme', classes: ['high'] } }, 'host.classes: has a meaning only with arbitration'],
+    [
+      { host: { kind: 'nvme', arbitration: 'weightedRoundRobin', classes: ['hihg'] } },
+      'host.classes.0: expected one of urgent, high, medium, low, found "hihg"; did you mean high?',
+    ],
+    [{ host: { kind: 'nvme' }, queue: { depth: 8, queues: 300 } }, 'queue.queues: expected at most 256'],
   ];
   for (const [changes, message] of cases) {
     test(message, () => {

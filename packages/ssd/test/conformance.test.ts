@@ -16,7 +16,7 @@ for (const { drive, kind } of variants) {
       },
       capabilities: {
         fua: true,
-        volatileCache: !drive.powerLossProtection,
+        volatileCache: !drive.powerLossProtection && drive.host?.cache !== false,
         discard: true,
         atomicBlocks: 1,
         keeps: 'contents',

@@ -136,7 +136,7 @@ const coresDrive: SsdConfig = {
 };
 
 /** Halves smaller than the slots that wait for their program units: one cannot become durable without being padded. */
-export const doubleDrive: SsdConfig = {
+const doubleDrive: SsdConfig = {
   ...wideDrive,
   name: 'double',
   buffer: { ...smallBuffer, slots: 40, kind: 'double', drain: 'full', timerNs: 2_000_000 },
@@ -184,6 +184,33 @@ const mapInFlashDrive: SsdConfig = {
   ftl: { mapping: { name: 'dftl', parameters: { cmtEntries: 24, entryBytes: 128 } } },
 };
 
+const sataDrive: SsdConfig = {
+  ...wideDrive,
+  name: 'sata',
+  queue: { depth: 8, queues: 1 },
+  host: { kind: 'sata-ncq' },
+};
+
+const packedDrive: SsdConfig = {
+  ...bufferedDrive,
+  name: 'packed',
+  queue: { depth: 1, queues: 1 },
+  host: { kind: 'emmc', packedCommands: 6, flushNs: 5_000 },
+};
+
+const uncachedDrive: SsdConfig = {
+  ...packedDrive,
+  name: 'uncached',
+  host: { kind: 'emmc', packedCommands: 3, cache: false },
+};
+
+const nvmeDrive: SsdConfig = {
+  ...bufferedDrive,
+  name: 'nvme',
+  queue: { depth: 4, queues: 4 },
+  host: { kind: 'nvme', arbitration: 'weightedRoundRobin', classes: ['urgent', 'high', 'medium', 'low'] },
+};
+
 export const drives: readonly SsdConfig[] = [
   plainDrive,
   bufferedDrive,
@@ -202,6 +229,10 @@ export const drives: readonly SsdConfig[] = [
   cachedDrive,
   cachedUnbufferedDrive,
   mapInFlashDrive,
+  sataDrive,
+  packedDrive,
+  uncachedDrive,
+  nvmeDrive,
 ];
 
 /** A drive on a scheduler; VSSIM knows no multi-plane commands. */

@@ -10,6 +10,7 @@ import type { StrategyKind } from '@flashstack/sim';
 import type {
   BufferConfig,
   FirmwareConfig,
+  HostConfig,
   LinkConfig,
   QueueConfig,
   ReadCacheConfig,
@@ -17,6 +18,7 @@ import type {
   SsdConfig,
   SsdFtlOptions,
 } from '@flashstack/ssd';
+import { queueClasses } from '@flashstack/ssd';
 import { choice, count, flag, MAX_NS, rate, share, size, strategyOf, time } from './builders.js';
 import { nandSections } from './nand-options.js';
 import type { Option } from './option.js';
@@ -91,6 +93,33 @@ const readCache: Section<ReadCacheConfig> = {
 const queue: Section<QueueConfig> = {
   depth: count(1, 2 ** 24, 'Commands the drive works on at a time.', { of: 'commands' }),
   queues: count(1, 65_536, 'Submission queues served in turn.', { of: 'queues' }),
+};
+
+const host: Section<HostConfig> = {
+  kind: choice(
+    ['nvme', 'sata-ncq', 'emmc'],
+    'Queues under arbitration; one queue of up to 32 commands, past which a flush goes alone; one command at a time.',
+    'none of them: the queues say it all',
+  ),
+  packedCommands: count(1, 63, 'emmc: most waiting writes that are sent under one command.', {
+    of: 'writes',
+    default: '1',
+  }),
+  cache: flag('emmc: if false, every write is durable before it is done.', true),
+  flushNs: time('emmc: core time of a flush besides firmware.flushNs.', { default: '0' }),
+  queuedTrim: flag('sata-ncq: if false, a discard waits until the drive is idle and goes alone.', false),
+  arbitration: choice(['roundRobin', 'weightedRoundRobin'], 'nvme: all queues alike, or by class.', 'roundRobin'),
+  arbitrationBurst: count(1, 128, 'nvme: most commands taken from a queue before the next has its turn.', {
+    of: 'commands',
+    default: '1',
+  }),
+  classes: {
+    ...choice(queueClasses, 'Weighted: classes of queue 0, 1 and so on, over again for further queues.', 'all medium'),
+    list: true,
+  },
+  highWeight: count(1, 256, 'Weighted: commands of high queues per turn.', { of: 'commands', default: '4' }),
+  mediumWeight: count(1, 256, 'Weighted: commands of medium queues per turn.', { of: 'commands', default: '2' }),
+  lowWeight: count(1, 256, 'Weighted: commands of low queues per turn.', { of: 'commands', default: '1' }),
 };
 
 const scheduler: Section<Omit<SchedulerConfig, 'vssim'>> = {
@@ -194,6 +223,7 @@ type Plain = Omit<
   | 'buffer'
   | 'readCache'
   | 'queue'
+  | 'host'
   | 'scheduler' // sections of their own
 >;
 
@@ -217,6 +247,7 @@ export function driveOptions(kinds: FtlKinds): ReadonlyMap<string, Option> {
   add('buffer.', buffer);
   add('readCache.', readCache);
   add('queue.', queue);
+  add('host.', host);
   add('scheduler.', scheduler);
   add('scheduler.vssim.', vssim);
   add('ftl.', ftl(kinds));
@@ -225,5 +256,5 @@ export function driveOptions(kinds: FtlKinds): ReadonlyMap<string, Option> {
   return table;
 }
 
-/** Sections that may be null: a drive without a link, without a buffer, without a read cache, without faults. */
-export const nullableSections: readonly string[] = ['link', 'buffer', 'readCache', 'nand.reliability'];
+/** Sections that may be null: a drive without a link, without a buffer, without a read cache, without a protocol, without faults. */
+export const nullableSections: readonly string[] = ['link', 'buffer', 'readCache', 'host', 'nand.reliability'];
