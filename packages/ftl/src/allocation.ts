@@ -1,5 +1,6 @@
 import type { Geometry } from '@flashstack/nand-device';
 import { InputError } from '@flashstack/sim';
+import type { DomainKind } from './block-table.js';
 
 /** The letters of an allocation order: channel, way, die, plane. */
 export const allocationOrders: readonly string[] = permutations('CWDP');
@@ -37,6 +38,33 @@ export function unitsInOrder(geometry: Geometry, order: string): Int32Array {
     }
   }
   return units;
+}
+
+/**
+ * Domains in allocation order, by groups of dies with consecutive numbers; if there are several groups, all domains at last.
+ * @throws InputError `ERR_FTL_OPTION` if the dies cannot be divided so.
+ */
+export function groupsOfDomains(geometry: Geometry, kind: DomainKind, order: string, groups: number): Int32Array[] {
+  const all =
+    kind === 'superblock'
+      ? Int32Array.of(0)
+      : kind === 'die'
+        ? diesInOrder(geometry, order)
+        : unitsInOrder(geometry, order);
+  if (groups === 1) return [all];
+  if (kind === 'superblock' || geometry.dies % groups !== 0) {
+    throw new InputError(
+      'ERR_FTL_OPTION',
+      kind === 'superblock'
+        ? `ftl.domain: found "superblock", expected "die" or "unit", because ${groups} groups of dies divide the device`
+        : `ftl.streams: ${groups} groups of dies, expected a number that divides the ${geometry.dies} dies of the device`,
+      kind === 'superblock' ? 'ftl.domain' : 'ftl.streams',
+    );
+  }
+  const perGroup = (all.length / groups) | 0;
+  // Domains are numbered die by die.
+  const inGroup = (group: number): Int32Array => all.filter((domain) => Math.floor(domain / perGroup) === group);
+  return [...Array.from({ length: groups }, (_, group) => inGroup(group)), all];
 }
 
 /** The same order over whole dies: each die at the place of the first of its planes. */

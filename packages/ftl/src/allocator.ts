@@ -1,5 +1,5 @@
 import type { NandScheduler } from '@flashstack/nand-device';
-import { diesInOrder, unitsInOrder } from './allocation.js';
+import { groupsOfDomains } from './allocation.js';
 import type { BlockTable } from './block-table.js';
 import type { Frontiers } from './frontier.js';
 import type { FrontierLayout } from './frontier-layout.js';
@@ -40,9 +40,11 @@ export class Allocator {
   private readonly firstMapSlot: number;
   /** The stream policy if it places relocated data, otherwise null. */
   private readonly moves: StreamPolicy | null;
-  /** Domains in allocation order. */
-  private readonly order: Int32Array;
-  /** Per frontier of a domain: index in `order` of the domain that is next. */
+  /** Index of `orders` for what belongs to no group of dies. */
+  readonly anyGroup: number;
+  /** Domains in allocation order: those of each group of dies; with several groups, all of them at last. */
+  private readonly orders: readonly Int32Array[];
+  /** Per order and frontier of a domain: index in the order of the domain that is next. */
   private readonly cursor: Int32Array;
 
   constructor(parts: AllocatorParts, scheduler: NandScheduler) {
@@ -57,24 +59,40 @@ export class Allocator {
     this.firstMapSlot = parts.firstMapSlot;
     this.moves = streams.move === undefined ? null : streams;
     const { geometry } = frontiers.array;
-    this.order = Int32Array.of(0);
-    if (options.domain === 'unit') this.order = unitsInOrder(geometry, options.order);
-    if (options.domain === 'die') this.order = diesInOrder(geometry, options.order);
-    this.cursor = new Int32Array(layout.total);
+    const groups = streams.groups ?? 1;
+    this.orders = groupsOfDomains(geometry, options.domain, options.order, groups);
+    this.anyGroup = groups === 1 ? 0 : groups;
+    this.cursor = new Int32Array(this.orders.length * layout.total);
     this.domainOf = Int32Array.from({ length: table.domains * layout.total }, (_, f) => Math.floor(f / layout.total));
   }
 
-  /** Frontier with room for the next slot of host stream `stream` (or of the frontier `layout.map`), or −1. */
-  hostFrontier(lpn: number, stream: number): number {
-    const { frontiers, options, order } = this;
+  /**
+   * Frontier with room for the next slot of host stream `stream` (or of the frontier `layout.map`) in a group of dies, or −1.
+   * A group in which no room can be made any more is left.
+   */
+  hostFrontier(lpn: number, stream: number, group: number): number {
+    const f = this.frontierIn(lpn, stream, group);
+    if (f >= 0 || group === this.anyGroup || !this.orders[group].every((domain) => this.room.isStuck(domain))) return f;
+    return this.frontierIn(lpn, stream, this.anyGroup);
+  }
+
+  /** True if frontier `f` belongs to a group of dies. */
+  isIn(group: number, f: number): boolean {
+    return this.orders[group].includes(this.domainOf[f]);
+  }
+
+  private frontierIn(lpn: number, stream: number, group: number): number {
+    const { frontiers, options } = this;
+    const order = this.orders[group];
+    const cursor = group * this.layout.total + stream;
     const { perDomain } = frontiers;
     if (options.allocation === 'static') {
-      const domain = this.staticDomain(lpn);
+      const domain = this.staticDomain(lpn, group);
       return this.hasRoom(domain * perDomain + stream, domain) ? domain * perDomain + stream : -1;
     }
-    const start = this.cursor[stream];
+    const start = this.cursor[cursor];
     if (options.preferIdle && frontiers.collected(order[start] * perDomain + stream) === 0) {
-      const idle = this.idleFrontier(start, stream);
+      const idle = this.idleFrontier(order, cursor, stream);
       if (idle >= 0) return idle;
     }
     let at = start;
@@ -83,7 +101,7 @@ export class Allocator {
       const f = domain * perDomain + stream;
       const next = at + 1 === order.length ? 0 : at + 1;
       if (this.hasRoom(f, domain)) {
-        this.cursor[stream] = frontiers.unitRoom(f) === 1 ? next : at;
+        this.cursor[cursor] = frontiers.unitRoom(f) === 1 ? next : at;
         return f;
       }
       // Strictly in turn: wait for this domain, unless it can never make room.
@@ -94,12 +112,14 @@ export class Allocator {
   }
 
   /** With static allocation: the domain of `lpn`. Whole program units go to one domain. */
-  staticDomain(lpn: number): number {
-    return this.order[Math.floor(lpn / this.frontiers.fullUnit) % this.order.length];
+  staticDomain(lpn: number, group: number): number {
+    const order = this.orders[group];
+    return order[Math.floor(lpn / this.frontiers.fullUnit) % order.length];
   }
 
-  private idleFrontier(start: number, stream: number): number {
-    const { frontiers, order, table } = this;
+  private idleFrontier(order: Int32Array, cursor: number, stream: number): number {
+    const { frontiers, table } = this;
+    const start = this.cursor[cursor];
     const { pagesPerBlock } = frontiers.array.geometry;
     for (let i = 0; i < order.length; i++) {
       const at = (start + i) % order.length;
@@ -108,7 +128,7 @@ export class Allocator {
       const block = frontiers.block[f] >= 0 ? frontiers.block[f] : domain * table.blocksPerDomain;
       const ppn = table.memberBlock[block * table.members] * pagesPerBlock;
       if (!this.scheduler.isIdle(ppn) || !this.hasRoom(f, domain)) continue;
-      this.cursor[stream] = frontiers.unitRoom(f) === 1 ? (at + 1) % order.length : at;
+      this.cursor[cursor] = frontiers.unitRoom(f) === 1 ? (at + 1) % order.length : at;
       return f;
     }
     return -1;
@@ -148,7 +168,8 @@ export class Allocator {
     const isMap = lpn >= this.firstMapSlot;
     const f = isMap ? domain * layout.total + layout.map : this.targetOf(domain, block, reason, lpn);
     if (frontiers.block[f] >= 0) return f;
-    if (table.freeCount[domain] === 0) return this.anyOpen(domain);
+    if (table.freeCount[domain] === 0)
+      return layout.isolates && lpn < this.logicalSlots ? this.openOfStream(domain, f) : this.anyOpen(domain);
     const cold = reason === MoveReason.wearLevelling && f % layout.total === layout.wear;
     frontiers.open(
       f,
@@ -165,6 +186,13 @@ export class Allocator {
     return -1;
   }
 
+  /** The open frontier of the host for the stream of `f`, which is for relocated data; −1 if it is not open. */
+  private openOfStream(domain: number, f: number): number {
+    const { host, gc, total } = this.layout;
+    const other = f - gc;
+    return other < domain * total + host && this.frontiers.block[other] >= 0 ? other : -1;
+  }
+
   /** The frontier that `moveFrontier` prefers for most slots of `block`, open or not. */
   moveTarget(domain: number, block: number, reason: number): number {
     const { table, layout } = this;
@@ -176,7 +204,7 @@ export class Allocator {
   private targetOf(domain: number, block: number, reason: number, lpn: number): number {
     const { frontiers, table, options, layout, moves } = this;
     const first = domain * layout.total;
-    if (reason === MoveReason.wearLevelling) {
+    if (reason === MoveReason.wearLevelling && !layout.isolates) {
       const f = first + layout.wear;
       if (frontiers.block[f] >= 0 || table.freeCount[domain] > options.gcHard) return f;
     }

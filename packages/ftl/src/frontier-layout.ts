@@ -12,12 +12,15 @@ export interface FrontierLayout {
   /** Frontier for translation pages, new and relocated. Does not exist (equals `total`) without a map cache. */
   readonly map: number;
   readonly total: number;
+  /** No block may hold data of two streams. */
+  readonly isolates: boolean;
 }
 
-/** Numbers of streams of a stream policy. */
+/** What of a stream policy decides about frontiers. */
 interface StreamShape {
   readonly streams: number;
   readonly moveStreams?: number;
+  readonly isolates?: boolean;
 }
 
 /**
@@ -37,6 +40,7 @@ export function frontierLayout(options: ResolvedFtlOptions, policy: StreamShape,
     wear,
     map,
     total: map + (mapPages ? 1 : 0),
+    isolates: policy.isolates ?? false,
   };
 }
 

@@ -56,11 +56,13 @@ export class HostWrites extends HostQueue {
     const { frontiers, collector, table, stats, upkeep, allocator, eraser, mapCache } = this.ftl;
     if (mapCache !== null) this.lookUp(mapCache, lpn, job);
     let stream = 0;
+    let group = allocator.anyGroup;
     if (this.streams !== null) {
+      if (this.streams.group !== undefined) group = this.streams.group(hint);
       const old = frontiers.l2p[lpn];
       stream = this.streams.choose(lpn, hint, old < 0 ? -1 : frontiers.blockOf(old));
     }
-    const f = allocator.hostFrontier(lpn, stream);
+    const f = allocator.hostFrontier(lpn, stream, group);
     if (f < 0) {
       this.lookedUp = lpn;
       return false;
@@ -70,6 +72,7 @@ export class HostWrites extends HostQueue {
     stats.hostByOrigin[origin]++;
     if (upkeep.lost.size > 0) upkeep.lost.delete(lpn);
     frontiers.append(f, lpn, origin, from, job, 0);
+    if (group !== allocator.anyGroup && !allocator.isIn(group, f)) stats.outsideGroup++;
     if (this.streams?.written !== undefined) this.streams.written(lpn);
     collector.afterHostWrite(allocator.domainOf[f]);
     if (mapCache !== null) mapCache.writeBack();
@@ -113,7 +116,7 @@ export class HostWrites extends HostQueue {
     if (trimMap.isDirty) {
       settleAll(frontiers, frontiers.perDomain);
       for (let page = trimMap.nextDirty(0); page >= 0; page = trimMap.nextDirty(page + 1)) {
-        const f = allocator.hostFrontier(this.ftl.logicalSlots + page, 0);
+        const f = allocator.hostFrontier(this.ftl.logicalSlots + page, 0, allocator.anyGroup);
         if (f < 0) {
           if (!this.ftl.upkeep.readOnly) return false;
           // Trims of a worn-out drive cannot be made durable any more.

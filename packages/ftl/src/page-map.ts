@@ -56,6 +56,8 @@ export class PageMapFtl implements DriveFtl, NandClient {
   readonly mapCache: MapCache | null;
   /** Name and parameters of the victim policy; the name is empty for an object of the user's own. */
   readonly victimName: NamedStrategy;
+  /** The same of the stream policy. */
+  readonly streamsName: NamedStrategy;
   /** @internal */
   readonly victimPolicy: VictimPolicy;
 
@@ -106,7 +108,8 @@ export class PageMapFtl implements DriveFtl, NandClient {
     this.victimPolicy.attach(this.table, random.stream('ftl.victim'));
     this.layout = frontierLayout(options, streams, cache !== null);
     this.streams = streams;
-    streams.attach(this.table, { logicalSlots: options.logicalSlots, layout: this.layout });
+    this.streamsName = strategyName(parts.options.streams, 'none');
+    streams.attach(this.table, { logicalSlots: options.logicalSlots, layout: this.layout, stats: this.stats });
     this.trimMap = new TrimMap(options.logicalSlots, this.table, array);
     const firstMapSlot = options.logicalSlots + this.trimMap.pages;
     const pages = cache === null ? null : mapPages(cache, options.logicalSlots, array);
@@ -152,7 +155,8 @@ export class PageMapFtl implements DriveFtl, NandClient {
     this.upkeep.attach(this.frontiers, this.collector, this.eraser, this.allocator, this.jobs);
     this.wear = staticWearLeveling(options.wearLevelling, table, random.stream('ftl.wearLevelling'));
     this.reads = new HostReads(this, client, this.mapCache);
-    this.writes = new HostWrites(this, streams.streams === 1 ? null : streams);
+    const isOne = streams.streams === 1 && (streams.groups ?? 1) === 1;
+    this.writes = new HostWrites(this, isOne ? null : streams);
   }
 
   /** Listener for events inside the FTL, or null. */

@@ -47,7 +47,7 @@ export function analyticRefusal(ftl: DriveFtl, workload: AnalyticWorkload): stri
   if (!known.includes(name)) {
     return `no steady state is known for ${workload.kind} writes with victim policy ${name === '' ? 'of your own' : `"${name}"`}`;
   }
-  if (ftl.layout.host > 1) return 'no steady state is known for several streams';
+  if (ftl.layout.host > 1 || ftl.allocator.anyGroup > 0) return 'no steady state is known for several streams';
   if (workload.kind === 'hotCold' && ftl.options.placement !== 'mixed') {
     return 'the steady state of hot and cold data is known only for placement "mixed"';
   }
@@ -122,7 +122,8 @@ class SteadyState {
     const kinds = this.classes.length;
     const { domains } = ftl.table;
     const fixed = ftl.options.allocation === 'static';
-    const group = (lpn: number): number => (fixed ? ftl.allocator.staticDomain(lpn) * kinds : 0) + this.classOf(lpn);
+    const group = (lpn: number): number =>
+      (fixed ? ftl.allocator.staticDomain(lpn, ftl.allocator.anyGroup) * kinds : 0) + this.classOf(lpn);
     for (let lpn = 0; lpn < slots; lpn++) count[group(lpn)]++;
     for (let g = 1; g < count.length; g++) next[g] = next[g - 1] + count[g - 1];
     const start = next.slice();

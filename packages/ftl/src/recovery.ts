@@ -87,9 +87,12 @@ class Scan extends OobScan {
       // Relocated data needs the largest room; the other frontiers follow in a circle.
       let k = layout.gc;
       for (const block of partly.slice(0, layout.total)) {
-        if (!this.level(block)) continue;
+        // The spare area tells of which stream the data is.
+        if (layout.isolates) k = table.stream[block];
+        const f = domain * layout.total + k;
+        if (frontiers.block[f] >= 0 || !this.level(block)) continue;
         const rows = this.writtenPages(block) / array.geometry.programPages;
-        frontiers.resume(domain * layout.total + k, block, rows);
+        frontiers.resume(f, block, rows);
         reopened.add(block);
         k = (k + 1) % layout.total;
       }

@@ -66,6 +66,9 @@ export class FtlStats {
   pageReads = 0;
   /** Host operations that waited for a free block. */
   parked = 0;
+  /** Host slots with a placement identifier that names no handle, and those that found no room in their reclaim group (FDP). */
+  unknownPlacements = 0;
+  outsideGroup = 0;
   /** `host` when the first victim was chosen, −1: never; and the domain and its free blocks then. */
   gcStartHost = -1;
   gcStartDomain = -1;

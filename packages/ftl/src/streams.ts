@@ -1,7 +1,9 @@
 import type { StrategyKind } from '@flashstack/sim';
 import type { BlockTable } from './block-table.js';
 import type { FrontierLayout } from './frontier-layout.js';
+import type { FtlStats } from './stats.js';
 import { dacKind } from './streams/dac.js';
+import { fdpKind } from './streams/fdp.js';
 import { sepBitKind } from './streams/sepbit.js';
 
 /** What a stream policy may need to know of the FTL. */
@@ -9,6 +11,7 @@ export interface StreamContext {
   readonly logicalSlots: number;
   /** Which stream the frontiers are for: `BlockTable.stream` holds the frontier that has opened a block. */
   readonly layout: FrontierLayout;
+  readonly stats: FtlStats;
 }
 
 /** Decides which frontier a host write goes to, so that data of like lifetime shares blocks. */
@@ -20,6 +23,10 @@ export interface StreamPolicy {
    * placement `mixed`, for which there must be as many of both.
    */
   readonly moveStreams?: number;
+  /** No block ever holds data of two streams; stream k of relocated data is stream k of the host. Default false. */
+  readonly isolates?: boolean;
+  /** With `group`: the dies are divided into so many groups, each a domain of placement of its own. */
+  readonly groups?: number;
   /** Called once, before anything else. */
   attach(blocks: BlockTable, context: StreamContext): void;
   /**
@@ -27,6 +34,8 @@ export interface StreamPolicy {
    * supersedes (−1: none).
    */
   choose(lpn: number, hint: number, oldBlock: number): number;
+  /** Group of dies (0 … groups − 1) for a write with the host's hint. */
+  group?(hint: number): number;
   /** The write that a stream was chosen for has been mapped. */
   written?(lpn: number): void;
   /** Stream (0 … moveStreams − 1) of a slot that is relocated from `block`; `lpn` −1: of most of its slots. */
@@ -104,7 +113,7 @@ export const streamKinds: readonly StrategyKind<StreamPolicy>[] = [
   { name: 'none', summary: 'All host data in one stream.', parameters: [], create: () => new NoStreams() },
   {
     name: 'host',
-    summary: 'One stream per write-lifetime hint of the host (NVMe streams, FDP placement identifiers).',
+    summary: 'One stream per write-lifetime hint of the host (NVMe streams).',
     parameters: [
       {
         name: 'maxStreams',
@@ -134,4 +143,5 @@ export const streamKinds: readonly StrategyKind<StreamPolicy>[] = [
   },
   dacKind,
   sepBitKind,
+  fdpKind,
 ];

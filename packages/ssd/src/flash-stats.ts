@@ -1,4 +1,4 @@
-import { MoveReason } from '@flashstack/ftl';
+import { MoveReason, PageMapFtl } from '@flashstack/ftl';
 import type { LayerStats, StatsRegistry } from '@flashstack/sim';
 import type { FlashStack } from './flash-stack.js';
 
@@ -28,6 +28,7 @@ export function registerFlashStats(
   ftl.gauge('retiredBlocks', () => stats().retired);
   ftl.gauge('map.bytes', () => flash.ftl.mapBytes);
   if (flash.scheme !== 'page') registerSchemeStats(ftl, flash);
+  if (flash.ftl instanceof PageMapFtl && flash.ftl.streamsName.name === 'fdp') registerFdpStats(ftl, flash);
   const nand = registry.layer('nand');
   nand.gauge('reads', () => flash.scheduler.counts.total(flash.scheduler.counts.reads));
   nand.gauge('programs', () => flash.scheduler.counts.total(flash.scheduler.counts.programs));
@@ -51,6 +52,19 @@ function registerSchemeStats(ftl: LayerStats, flash: FlashStack): void {
   ftl.gauge('mapping.hits', () => stats().mapHits);
   ftl.gauge('mapping.misses', () => stats().mapMisses);
   ftl.gauge('mapping.tableBytes', () => flash.ftl.tableBytes);
+}
+
+/** The log counters of flexible data placement: bytes that the host wrote, that flash was programmed with, and erased. */
+function registerFdpStats(ftl: LayerStats, flash: FlashStack): void {
+  const stats = (): FlashStack['ftl']['stats'] => flash.ftl.stats;
+  const { geometry } = flash.array;
+  const { slotBytes } = geometry.config;
+  const blockBytes = geometry.pagesPerBlock * geometry.slotsPerPage * slotBytes;
+  ftl.gauge('fdp.hostBytes', () => stats().host * slotBytes);
+  ftl.gauge('fdp.mediaBytes', () => stats().programmed * slotBytes);
+  ftl.gauge('fdp.mediaBytesErased', () => stats().erases * blockBytes);
+  ftl.gauge('fdp.unknownPlacements', () => stats().unknownPlacements);
+  ftl.gauge('fdp.outsideGroup', () => stats().outsideGroup);
 }
 
 // Work that was booked may end a little after the last request: a share never exceeds 1.

@@ -91,7 +91,7 @@ export class TranslationPages {
     let after: Token = 0;
     let last = -1;
     for (let lpn = first; lpn < end; lpn++) {
-      const f = allocator.hostFrontier(lpn, layout.map);
+      const f = allocator.hostFrontier(lpn, layout.map, allocator.anyGroup);
       if (f < 0) {
         if (after !== 0) ftl.scheduler.drop(after);
         return false;

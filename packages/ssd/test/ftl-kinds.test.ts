@@ -1,5 +1,5 @@
 import { BlockOp, submitAndWait } from '@flashstack/block-device';
-import { Simulator, StatsRegistry } from '@flashstack/sim';
+import { RandomSource, Simulator, StatsRegistry } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { phaseNames, Ssd, type SsdConfig } from '../src/index.js';
 import { plainDrive } from './small-drives.js';
@@ -25,6 +25,27 @@ function readPhases(cmtEntries: number): Record<string, number> {
   expect(sum).toBeCloseTo(ssd.stats.kinds.read.latencyNs.mean, 3);
   return found;
 }
+
+test('flexible data placement has its log counters as metrics', () => {
+  const simulator = new Simulator();
+  const streams = { name: 'fdp', parameters: { handles: 2, isolation: 'persistent' } };
+  const ssd = new Ssd(simulator, { ...plainDrive, capacityBytes: 400 * 4096, ftl: { streams } });
+  const registry = new StatsRegistry();
+  ssd.registerStats(registry);
+  const random = new RandomSource(3).stream('writes');
+  for (let i = 0; i < 3000; i++) {
+    const slot = i < 400 ? i : random.below(400);
+    submitAndWait(simulator, ssd, { op: BlockOp.write, block: 8 * slot, count: 8, stream: slot % 3 });
+  }
+  simulator.drain();
+  const metrics = registry.read();
+  expect(metrics['ftl.fdp.hostBytes']).toBe(3000 * 4096);
+  expect(metrics['ftl.fdp.mediaBytes'] / metrics['ftl.fdp.hostBytes']).toBeCloseTo(metrics['ftl.waf'], 2);
+  expect(metrics['ftl.fdp.mediaBytesErased']).toBe(metrics['nand.erases'] * 16 * 4096);
+  expect(metrics['ftl.fdp.mediaBytesErased']).toBeGreaterThan(0);
+  expect(metrics['ftl.fdp.unknownPlacements']).toBeGreaterThan(900);
+  expect(metrics['ftl.fdp.outsideGroup']).toBe(0);
+});
 
 describe('a map in flash', () => {
   test('the read of a translation page is told apart from that of the data', () => {
