@@ -32,6 +32,8 @@ export type Bottleneck =
   | 'gc'
   | 'flush'
   | 'buffer'
+  /** Commands start in order of issue, as in VSSIM: they wait for those before them. */
+  | 'issue'
   /** Requests wait for each other: for a command slot, or for an earlier write to the same place. */
   | 'queue'
   | 'host'
@@ -119,7 +121,10 @@ export function analyse(metrics: Metrics, config: SsdConfig, gc: GcObservation, 
     domainBlocks: gc.domainBlocks,
     dieShare: gcDieShare(metrics, config, gc.work),
   };
-  const [bottleneck, headline] = causeOf(metrics, bounds, summary, partial);
+  const [bottleneck, headline] = causeOf(metrics, bounds, summary, {
+    partial,
+    inOrder: config.scheduler.kind === 'vssim',
+  });
   return {
     bottleneck,
     headline,

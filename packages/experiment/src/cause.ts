@@ -14,12 +14,18 @@ const bottlenecks: Readonly<Record<Resource, Bottleneck>> = {
   'flash erases': 'die',
 };
 
+/** What kind of run it was: interrupted; on a scheduler that starts commands strictly in order of issue. */
+interface RunNature {
+  readonly partial: boolean;
+  readonly inOrder: boolean;
+}
+
 /** What limited the run and the headline that says so, by rules of which the first that applies wins. */
 export function causeOf(
   metrics: Metrics,
   bounds: readonly BoundShare[],
   gc: GcSummary,
-  partial: boolean,
+  { partial, inOrder }: RunNature,
 ): readonly [Bottleneck, string] {
   if (metrics['host.failed'] > 0) {
     return ['unknown', `${metrics['host.failed']} of ${metrics['host.issued']} requests failed.`];
@@ -32,6 +38,7 @@ export function causeOf(
     flushing(metrics) ??
     uneven(bounds) ??
     waiting(metrics) ??
+    issuing(metrics, inOrder) ??
     tail(metrics) ??
     unsaturated(first, metrics)
   );
@@ -79,6 +86,16 @@ function waiting(metrics: Metrics): Cause | null {
   const buffer = phaseShare(metrics, 'buffer');
   if (buffer < HALF) return null;
   return ['buffer', `Limited by the write buffer: requests wait for room in it ${percent(buffer)} of their time.`];
+}
+
+/** VSSIM issues from one thread: a command waits for the start of all before it, and then a switch delay. */
+function issuing(metrics: Metrics, inOrder: boolean): Cause | null {
+  const bus = phaseShare(metrics, 'bus');
+  if (!inOrder || bus < HALF) return null;
+  return [
+    'issue',
+    `Limited by the order of issue: flash commands start one after the other, and requests wait ${percent(bus)} of their time for those before them.`,
+  ];
 }
 
 function tail(metrics: Metrics): Cause | null {
@@ -151,7 +168,7 @@ function flushShare(metrics: Metrics): number {
 }
 
 /** The share of one phase in the time of all reads, writes and discards. */
-function phaseShare(metrics: Metrics, phase: 'queue' | 'buffer' | 'gc'): number {
+function phaseShare(metrics: Metrics, phase: 'queue' | 'buffer' | 'gc' | 'bus'): number {
   let time = 0;
   let inPhase = 0;
   for (const kind of ['read', 'write', 'discard']) {

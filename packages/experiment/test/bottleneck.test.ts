@@ -172,6 +172,19 @@ describe('the bottleneck that is named is the one that was built', () => {
     expect(result.analysis.measured.requestsPerSecond / 10_000).toBeLessThan(1);
   });
 
+  test('issue: on the delay model of VSSIM pages start a switch delay apart', async () => {
+    const result = await run({
+      nand: { features: { multiPlane: false } },
+      scheduler: { kind: 'vssim', vssim: { registerReadNs: '1us', registerWriteNs: '1us' } },
+      precondition: 'fill',
+      workload: { kind: 'sequential', requests: 5_000, readShare: 1 },
+    });
+    expect(result.analysis.bottleneck).toBe('issue');
+    expect(result.analysis.headline).toMatch(/^Limited by the order of issue: .* requests wait 9\d % of their time/);
+    // 16 us a page, as long as no two pages of one channel follow each other.
+    expect(result.analysis.measured.requestsPerSecond * 16e-6).toBeCloseTo(1, 2);
+  });
+
   test('host: one request in flight', async () => {
     const result = await run({
       nand: { timing: { readNs: ['100us', '100us'] } },

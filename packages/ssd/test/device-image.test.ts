@@ -10,7 +10,7 @@ import {
 } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { deviceImageLabel, loadDevice, resolvePreset, Ssd, type SsdConfig, saveDevice } from '../src/index.js';
-import { drives, plainDrive, wideDrive } from './small-drives.js';
+import { onScheduler, plainDrive, variants, wideDrive } from './small-drives.js';
 
 /** Random reads, writes, discards and flushes, eight in flight. */
 function use(ssd: Ssd, seed: number, requests: number): void {
@@ -50,12 +50,10 @@ function expectSameLife(config: SsdConfig, prepare: (ssd: Ssd) => void): void {
 }
 
 describe('a drive that was saved and loaded goes on as the saved one does', () => {
-  for (const drive of drives) {
-    for (const kind of ['timeline', 'event'] as const) {
-      test(`${drive.name}, ${kind}`, () => {
-        expectSameLife({ ...drive, scheduler: { ...drive.scheduler, kind } }, (ssd) => use(ssd, 5, 1500));
-      });
-    }
+  for (const { drive, kind } of variants) {
+    test(`${drive.name}, ${kind}`, () => {
+      expectSameLife(onScheduler(drive, kind), (ssd) => use(ssd, 5, 1500));
+    });
   }
 
   test("a strategy of one's own, given as an object: its state is saved with the drive", () => {
