@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { defaultVssimDelays as vssim } from '@flashstack/nand-device';
 import { InputError } from '@flashstack/sim';
 import { presets } from '@flashstack/ssd';
 import fc from 'fast-check';
@@ -91,6 +92,20 @@ describe('a spec', () => {
     expect(config.ftl.victim).toBe('fifo');
     expect(config.nand.timing.readNs).toEqual([75_000, 99_000]);
     expect(resolveDevice({ device: 'mqsim-b8', scheduler: 'event' }).scheduler.kind).toBe('event');
+  });
+
+  test('asks for VSSIM by name: its delays are there, and can be set one by one', () => {
+    const plain = { 'nand.features.multiPlane': false };
+    const named = resolveDevice({ device: { preset: 'mqsim-b8', overrides: plain }, scheduler: 'vssim' });
+    expect(named.scheduler).toEqual({ ...resolveDevice({ device: 'mqsim-b8' }).scheduler, kind: 'vssim', vssim });
+    const overrides = { ...plain, 'scheduler.kind': 'vssim', 'scheduler.vssim.switchReadNs': '5us' };
+    expect(resolveDevice({ device: { preset: 'mqsim-b8', overrides } }).scheduler.vssim).toEqual({
+      ...vssim,
+      switchReadNs: 5000,
+    });
+    // Without them nothing is added to what a spec means, and its hash stays.
+    expect(resolveDevice({ device: 'mqsim-b8' }).scheduler).not.toHaveProperty('vssim');
+    expect(() => resolveDevice({ device: 'mqsim-b8', scheduler: 'vssim' })).toThrow(/multiPlane: VSSIM has none/);
   });
 
   test('is refused with the nearest known name', () => {

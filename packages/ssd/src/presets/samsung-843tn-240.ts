@@ -3,7 +3,7 @@ import { calibrated, chosen, datasheet, fitted, paper, predicted } from './prese
 import { samsung840g250 } from './samsung-840.js';
 
 const sheet = 'Press reviews of the Samsung 845DC EVO (2014), the nearest drive with a public sheet';
-const orcfs = 'OrcFS: Organized Relationship between Components of the File System (ACM TOS, 2018)';
+const orcfs = 'OrcFS: Orchestrated File System for Flash Storage (ACM TOS, 2018)';
 const client = samsung840g250.config;
 
 /** The class of the Samsung 843TN, whose own sheet was not found: a data-centre drive of the 840 series with capacitors. */
