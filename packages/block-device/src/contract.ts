@@ -1,11 +1,13 @@
-/** What a request asks for. */
+import type { ZoneCapability } from './zones.js';
+
+/** What a request asks for; devices with zones take those of `ZoneOp` too. */
 export const BlockOp = { read: 0, write: 1, flush: 2, discard: 3, writeZeroes: 4 } as const;
 
 /** Bits of `BlockRequest.flags`. */
 export const BlockFlag = {
-  /** Write only: durable before it completes. Covers this request only. */
+  /** Writes and appends only: durable before it completes. Covers this request only. */
   fua: 1,
-  /** Write only: first make every write durable that had completed before this one was submitted. */
+  /** Writes and appends only: first make every write durable that had completed before this one was submitted. */
   preflush: 2,
   /** Somebody waits for it. */
   sync: 4,
@@ -32,6 +34,22 @@ export const BlockStatus = {
   powerLost: 6,
   /** A read into `tags` met a block that holds bytes which no tag stands for: read it into `data`. */
   notTagged: 7,
+  /** The write does not fit between the write pointer and the capacity of its zone (NVMe B8h). */
+  zoneBoundary: 8,
+  /** The zone is full (NVMe B9h). */
+  zoneFull: 9,
+  /** The zone can only be read (NVMe BAh). */
+  zoneReadOnly: 10,
+  /** The zone can be neither read nor written (NVMe BBh). */
+  zoneOffline: 11,
+  /** The write does not start at the write pointer of its zone (NVMe BCh). */
+  zoneInvalidWrite: 12,
+  /** As many zones are open or closed as may be (NVMe BDh). */
+  tooManyActiveZones: 13,
+  /** As many zones are open as may be, and all of them explicitly (NVMe BEh). */
+  tooManyOpenZones: 14,
+  /** The zone is in a state from which this command does not lead anywhere (NVMe BFh). */
+  zoneInvalidTransition: 15,
 } as const;
 
 /** Name of a status for messages, such as `mediaError`. */
@@ -51,7 +69,7 @@ export interface IoOwner {
  * The contents of a write are taken by `submit`; the buffer of a read is the device's until `ioDone`.
  */
 export class BlockRequest {
-  /** A `BlockOp`. */
+  /** A `BlockOp` or `ZoneOp`. */
   op = 0;
   /** First block. */
   block = 0;
@@ -71,6 +89,8 @@ export class BlockRequest {
   tags: Uint32Array | null = null;
   /** Out: a `BlockStatus`. */
   status = 0;
+  /** Out: the first block of an append that succeeded. */
+  placed = 0;
   /** When it was submitted, ns of simulated time, if the device has a clock. */
   issuedNs = 0;
   owner: IoOwner;
@@ -93,6 +113,7 @@ export class BlockRequest {
     this.data = null;
     this.tags = null;
     this.status = 0;
+    this.placed = 0;
     this.issuedNs = 0;
     this.cookie = 0;
   }
@@ -123,64 +144,10 @@ export interface BlockDevice {
   readonly blockBytes: number;
   readonly blockCount: number;
   readonly features: BlockFeatures;
+  /** Zones that are written in order; absent or null: blocks are written as one likes. */
+  readonly zones?: ZoneCapability | null;
   submit(request: BlockRequest): void;
   /** Until `unplug`, requests may be held back and merged. Only a block layer has the two. */
   plug?(): void;
   unplug?(): void;
-}
-
-const KNOWN_FLAGS = 31;
-
-/**
- * Throws for a malformed request; every device calls it first in `submit`.
- * @throws RangeError for blocks outside the device, a zero length or a payload of the wrong size; TypeError for an
- * unknown operation or flag, or a payload where none belongs.
- */
-export function validateRequest(device: BlockDevice, request: BlockRequest): void {
-  const { op, block, count, flags, data, tags } = request;
-  if (op !== BlockOp.read && op !== BlockOp.write) validateWithoutPayload(request);
-  if (op === BlockOp.flush) return;
-  const end = block + count;
-  if (!Number.isSafeInteger(end) || !Number.isSafeInteger(count) || block < 0 || count < 1 || end > device.blockCount) {
-    throw outOfRange(device, request);
-  }
-  if (flags !== 0) validateFlags(op, flags);
-  if (data !== null || tags !== null) validatePayload(device, request);
-}
-
-/** Apart from the check, so that the engine does not make strings of the numbers of requests that are in range. */
-function outOfRange(device: BlockDevice, { block, count }: BlockRequest): RangeError {
-  if (!Number.isSafeInteger(block) || !Number.isSafeInteger(count) || block < 0 || count < 1) {
-    return new RangeError(`request for block ${block}, count ${count}: expected a block ≥ 0 and a count ≥ 1`);
-  }
-  return new RangeError(`blocks ${block}–${block + count - 1} are beyond the device of ${device.blockCount} blocks`);
-}
-
-function validatePayload(device: BlockDevice, { count, data, tags }: BlockRequest): void {
-  if (data !== null && data.length !== count * device.blockBytes) {
-    throw new RangeError(`data holds ${data.length} bytes, expected ${count} × ${device.blockBytes}`);
-  }
-  if (tags !== null) {
-    if (data !== null) throw new TypeError('a request has data or tags, not both');
-    if (tags.length !== count) throw new RangeError(`${tags.length} tags for ${count} blocks`);
-  }
-}
-
-function validateWithoutPayload(request: BlockRequest): void {
-  const { op, count, flags } = request;
-  if (op !== BlockOp.flush && op !== BlockOp.discard && op !== BlockOp.writeZeroes) {
-    throw new TypeError(`unknown operation ${op}`);
-  }
-  if (request.data !== null || request.tags !== null) throw new TypeError('only reads and writes have a payload');
-  if (op === BlockOp.flush) {
-    if (count !== 0) throw new RangeError(`a flush has no blocks, found a count of ${count}`);
-    validateFlags(op, flags);
-  }
-}
-
-function validateFlags(op: number, flags: number): void {
-  if ((flags & ~KNOWN_FLAGS) !== 0 || !Number.isSafeInteger(flags)) throw new TypeError(`unknown flags ${flags}`);
-  if (op !== BlockOp.write && (flags & (BlockFlag.fua | BlockFlag.preflush)) !== 0) {
-    throw new TypeError('FUA and PREFLUSH are for writes only');
-  }
 }

@@ -5,8 +5,8 @@ import {
   BlockOp,
   type BlockRequest,
   BlockStatus,
-  validateRequest,
 } from './contract.js';
+import { validateRequest } from './validate-request.js';
 
 /**
  * Base of devices that take no simulated time: a request is carried out in `submit` and given back from there.

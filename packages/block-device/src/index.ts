@@ -8,7 +8,6 @@ export {
   BlockStatus,
   blockStatusName,
   type IoOwner,
-  validateRequest,
 } from './contract.js';
 export { FaultDevice, type FaultDeviceOptions, type FaultRule } from './fault-device.js';
 export { ImmediateDevice } from './immediate-device.js';
@@ -19,4 +18,6 @@ export { PartitionDevice } from './partition-device.js';
 export { type RecordedRequest, RecordingDevice, type RecordingOptions } from './recording-device.js';
 export { RequestPool } from './request-pool.js';
 export { type RequestFields, submitAndWait } from './submit-and-wait.js';
+export { validateRequest } from './validate-request.js';
 export { WrapperDevice } from './wrapper-device.js';
+export { reportZone, type ZoneCapability, ZoneOp, type ZoneReport, ZoneState, zoneStateName } from './zones.js';

@@ -1,12 +1,6 @@
-import {
-  type BlockDevice,
-  type BlockFeatures,
-  BlockOp,
-  type BlockRequest,
-  type IoOwner,
-  validateRequest,
-} from './contract.js';
+import { type BlockDevice, type BlockFeatures, BlockOp, type BlockRequest, type IoOwner } from './contract.js';
 import { RequestPool } from './request-pool.js';
+import { validateRequest } from './validate-request.js';
 
 /**
  * Base of devices that stand in front of another: each request is passed on as one of the wrapper's own, so that the
