@@ -3,6 +3,7 @@ import recordedStates from './recorded.json' with { type: 'json' };
 import { schemeComparison } from './schemes.js';
 import type { Study } from './study.js';
 import { vn950 } from './vn-950.js';
+import { vnCache } from './vn-cache.js';
 import { vnCores } from './vn-cores.js';
 import { vsHybrid } from './vs-hybrid.js';
 import { vsPage } from './vs-page.js';
@@ -35,6 +36,7 @@ export const studies: readonly Study[] = [
   vsRand,
   vn950,
   vnCores,
+  vnCache,
   orcMap,
   amfMap,
   schemeComparison,
