@@ -1,11 +1,4 @@
-import {
-  defaultCommandTiming,
-  defaultFeatures,
-  InstantScheduler,
-  NandArray,
-  type NandConfig,
-  TimelineScheduler,
-} from '@flashstack/nand-device';
+import { InstantScheduler, NandArray, TimelineScheduler } from '@flashstack/nand-device';
 import { RandomSource, Simulator, UniformRanks } from '@flashstack/sim';
 import {
   createFtl,
@@ -15,6 +8,7 @@ import {
   preconditionAnalytically,
   preconditionByWriting,
 } from '../src/index.js';
+import { config, IN_USE, LOGICAL, QUEUE_DEPTH } from './drive.js';
 import { Roofline } from './roofline.js';
 
 /** One measurement; `run(n)` does n operations. */
@@ -23,38 +17,6 @@ export interface Benchmark {
   run(n: number): void;
   readonly n: number;
 }
-
-/** 8 channels × 2 chips × 1 die × 2 planes, 256 blocks per plane, 256 pages of 4 KiB: 8 GiB. */
-const config: NandConfig = {
-  geometry: {
-    channels: 8,
-    ways: 2,
-    dies: 1,
-    planes: 2,
-    blocksPerPlane: 256,
-    pagesPerBlock: 256,
-    pageBytes: 4096,
-    oobBytes: 0,
-    slotBytes: 4096,
-    cellBits: 1,
-    pairing: 'simple',
-    programUnit: 'page',
-  },
-  timing: {
-    ...defaultCommandTiming,
-    readNs: [75_000],
-    programNs: [750_000],
-    eraseNs: 3_800_000,
-    channelBytesPerSec: 333_000_000,
-  },
-  features: defaultFeatures,
-  reliability: null,
-};
-const RAW = 8 * 2 * 2 * 256 * 256;
-/** Over-provisioning 12.7 % of raw capacity, of which 90 % are in use. */
-const LOGICAL = Math.floor(RAW * (1 - 0.127));
-const IN_USE = Math.floor(LOGICAL * 0.9);
-const QUEUE_DEPTH = 32;
 
 /** Keeps `QUEUE_DEPTH` random writes or reads in flight. */
 class ClosedLoop implements FtlClient {

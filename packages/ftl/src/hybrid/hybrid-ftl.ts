@@ -138,7 +138,7 @@ export class HybridFtl implements DriveFtl, NandClient {
         multiPlane: options.multiPlane,
       },
       map,
-      options.logicalSlots,
+      layout,
     );
     const { frontiers } = this;
     this.eraser = new BlockEraser({ ...shared, frontiers }, scheduler);
@@ -342,9 +342,8 @@ export class HybridFtl implements DriveFtl, NandClient {
     const { frontiers, layout, data } = this;
     // Stands for the bitmap of slots that hold nothing.
     if (frontiers.l2p[lpn] === UNMAPPED) return UNMAPPED;
-    const logged = this.map.get(lpn);
+    const logged = this.map.get(layout.keyOf(lpn));
     if (logged >= 0) return logged;
-    layout.locate(lpn);
     const block = data.blockOf[layout.lbn];
     if (block < 0)
       throw new FtlError('ERR_FTL_ACCOUNTING', `slot ${lpn} is neither in a log block nor in a data block`);

@@ -157,7 +157,7 @@ class HybridScan extends OobScan {
     for (let at = 0; at < layout.slotsPerBlock; at++) {
       const psn = layout.psnAt(block, at);
       const lpn = array.lpn[psn];
-      if (lpn < layout.logicalSlots && frontiers.l2p[lpn] === psn) map.set(lpn, psn);
+      if (lpn < layout.logicalSlots && frontiers.l2p[lpn] === psn) map.set(layout.keyOf(lpn), psn);
     }
   }
 

@@ -102,7 +102,7 @@ export class HybridUpkeep extends Custody {
     for (let at = 0; at < layout.slotsPerBlock; at++) {
       const psn = layout.psnAt(block, at);
       const lpn = array.lpn[psn];
-      if (lpn < layout.logicalSlots && l2p[lpn] === psn) this.parts.map.set(lpn, psn);
+      if (lpn < layout.logicalSlots && l2p[lpn] === psn) this.parts.map.set(layout.keyOf(lpn), psn);
     }
   }
 

@@ -36,7 +36,7 @@ export class HybridWrites extends HostQueue {
   }
 
   protected trimSlots(lpn: number, count: number, job: number): void {
-    const { frontiers, stats, upkeep, trimMap, map } = this.ftl;
+    const { frontiers, stats, upkeep, trimMap, map, layout } = this.ftl;
     let last = -1;
     for (let i = lpn; i < lpn + count; i++) {
       const psn = frontiers.l2p[i];
@@ -47,7 +47,7 @@ export class HybridWrites extends HostQueue {
       const block = frontiers.blockOf(psn);
       frontiers.invalidate(psn);
       frontiers.l2p[i] = UNMAPPED;
-      map.delete(i);
+      map.delete(layout.keyOf(i));
       trimMap.trimmed(i, block);
       stats.trimmed++;
       if (upkeep.lost.size > 0) upkeep.lost.delete(i);

@@ -36,7 +36,7 @@ function checkTables(ftl: HybridFtl): void {
     const { lbn, offset } = layout;
     if (layout.lpnAt(lbn, offset) !== lpn) broken(`lpn ${lpn} is not at offset ${offset} of logical block ${lbn}`);
     if (psn === UNMAPPED) {
-      if (map.get(lpn) >= 0) broken(`lpn ${lpn} is in the log map, but not mapped`);
+      if (map.get(layout.keyOf(lpn)) >= 0) broken(`lpn ${lpn} is in the log map, but not mapped`);
       continue;
     }
     const role = frontiers.role[frontiers.blockOf(psn)];

@@ -19,6 +19,10 @@ export class HybridLayout {
   lbn = 0;
   offset = 0;
   private readonly table: BlockTable;
+  /** log2 of the slots of a block, of a unit, and of the domains; −1 unless all are powers of two. */
+  private readonly blockShift: number;
+  private readonly unitShift: number;
+  private readonly domainShift: number;
   /** Domain of each stripe, and stripe of each domain. */
   private readonly order: Int32Array;
   private readonly stripeOf: Int32Array;
@@ -46,12 +50,24 @@ export class HybridLayout {
     this.position = new Int32Array(table.slotsPerBlock);
     this.memberIndex = new Int32Array(geometry.blocks);
     for (let i = 0; i < table.memberBlock.length; i++) this.memberIndex[table.memberBlock[i]] = i % table.members;
+    const sizes = [table.slotsPerBlock, unit, table.domains];
+    const shifts = sizes.map((size) => ((size & (size - 1)) === 0 ? 31 - Math.clz32(size) : -1));
+    [this.blockShift, this.unitShift, this.domainShift] = shifts.includes(-1) ? [-1, -1, -1] : shifts;
     this.fillPositions(geometry);
   }
 
   /** Leaves domain, logical block and offset of a slot in the fields of these names. */
   locate(lpn: number): void {
-    const { unit, domains, slotsPerBlock } = this;
+    const { unit, domains, slotsPerBlock, blockShift } = this;
+    if (blockShift >= 0) {
+      const row = lpn >> (this.unitShift + this.domainShift);
+      const stripe = (lpn >> this.unitShift) & (domains - 1);
+      const local = (row << this.unitShift) | (lpn & (unit - 1));
+      this.domain = this.order[stripe];
+      this.lbn = this.domain * this.logicalBlocks + (local >> blockShift);
+      this.offset = local & (slotsPerBlock - 1);
+      return;
+    }
     const chunk = unit === 1 ? lpn : (lpn / unit) | 0;
     const row = domains === 1 ? chunk : (chunk / domains) | 0;
     const local = row * unit + lpn - chunk * unit;
@@ -59,6 +75,12 @@ export class HybridLayout {
     this.domain = domains === 1 ? 0 : this.order[chunk - row * domains];
     this.lbn = this.domain * this.logicalBlocks + block;
     this.offset = local - block * slotsPerBlock;
+  }
+
+  /** Number of a slot in the order of logical blocks: those of a logical block follow each other. */
+  keyOf(lpn: number): number {
+    this.locate(lpn);
+    return this.lbn * this.slotsPerBlock + this.offset;
   }
 
   /** Domain of a logical block. */

@@ -86,7 +86,7 @@ export class Merger {
     frontiers.role[block] = Role.data;
     data.lbnOf[block] = lbn;
     data.writePointer[block] = layout.slotsPerBlock;
-    this.forgetEntries(lbn, block, from);
+    this.forgetEntries(lbn, from);
     const end = copier.liveEnd(lbn);
     const copied = end > from ? copier.copy(f, lbn, from, end) : 0;
     if (copied === 0 && !copiedBefore) stats.switchMerges++;
@@ -151,6 +151,7 @@ export class Merger {
   /** True if no slot of the log block, which is in order, has a newer version elsewhere. */
   private isNewest(log: number): boolean {
     const { layout, frontiers, logs } = this.parts;
+    if (logs.valid(log) === logs.ordered[log]) return true;
     for (let offset = 0; offset < logs.ordered[log]; offset++) {
       const lpn = layout.lpnAt(logs.lbn[log], offset);
       const psn = lpn < 0 ? -1 : frontiers.l2p[lpn];
@@ -159,13 +160,11 @@ export class Merger {
     return true;
   }
 
-  /** The first `end` offsets of `lbn` are found by the block map from now on. */
-  private forgetEntries(lbn: number, block: number, end: number): void {
-    const { layout, frontiers, map } = this.parts;
-    for (let offset = 0; offset < end; offset++) {
-      const lpn = layout.lpnAt(lbn, offset);
-      if (lpn >= 0 && frontiers.l2p[lpn] === layout.psnAt(block, offset)) map.delete(lpn);
-    }
+  /** The first `end` offsets of `lbn` are found by the block map from now on; none is elsewhere in the log. */
+  private forgetEntries(lbn: number, end: number): void {
+    const { layout, map } = this.parts;
+    const first = lbn * layout.slotsPerBlock;
+    for (let key = first; key < first + end; key++) map.delete(key);
   }
 
   private count(block: number, valid: number): void {

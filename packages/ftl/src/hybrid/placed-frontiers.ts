@@ -3,6 +3,7 @@ import { BlockState } from '../block-table.js';
 import { Frontiers } from '../frontier.js';
 import type { FrontierParts } from '../frontier-parts.js';
 import { FROM_HOST } from '../slot-contents.js';
+import type { HybridLayout } from './layout.js';
 import type { LogMap } from './log-map.js';
 
 /** What a block of a hybrid scheme is used for. */
@@ -22,21 +23,24 @@ export class PlacedFrontiers extends Frontiers {
   /** `Role` per block. */
   readonly role: Uint8Array;
   private readonly map: LogMap;
-  private readonly logicalSlots: number;
+  private readonly layout: HybridLayout;
 
-  constructor(parts: FrontierParts, map: LogMap, logicalSlots: number) {
+  constructor(parts: FrontierParts, map: LogMap, layout: HybridLayout) {
     super(parts);
     this.map = map;
-    this.logicalSlots = logicalSlots;
+    this.layout = layout;
     this.role = new Uint8Array(parts.table.blocks);
   }
 
   override append(f: number, lpn: number, origin: number, from: number, job: number, after: Token): void {
+    const { role } = this;
+    const wasLogged = from < 0 || role[this.blockOf(from)] !== Role.data;
     super.append(f, lpn, origin, from, job, after);
+    if (lpn >= this.layout.logicalSlots) return;
     // Not in the block of `f` if the program failed at once.
     const psn = this.l2p[lpn];
-    if (psn >= 0 && lpn < this.logicalSlots && this.role[this.blockOf(psn)] !== Role.data) this.map.set(lpn, psn);
-    else this.map.delete(lpn);
+    if (psn >= 0 && role[this.blockOf(psn)] !== Role.data) this.map.set(this.layout.keyOf(lpn), psn);
+    else if (wasLogged) this.map.delete(this.layout.keyOf(lpn));
   }
 
   /** Position of the slot that the open frontier `f` takes next. */
