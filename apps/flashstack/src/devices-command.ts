@@ -56,7 +56,7 @@ function describe(config: SsdConfig, style: Style): string {
     '',
   ];
   if (config.figures.length > 0) lines.push(...figures(config.figures, style), '');
-  lines.push(...origins(config.name, style));
+  lines.push(...provenance(config.name, style));
   lines.push(style.tone('dim', 'sources'));
   for (const source of config.sources) {
     lines.push(...wrap(source, LIMIT - 4).map((text, i) => (i === 0 ? `  ${text}` : `    ${text}`)));
@@ -148,15 +148,15 @@ function buffer({ buffer: config, nand }: SsdConfig, style: Style): string {
 const classNames: readonly ProvenanceClass[] = ['datasheet', 'paper', 'simulator', 'calibrated', 'chosen'];
 
 /** Which values come from what kind of source; the sources themselves are in the JSON. */
-function origins(name: string, style: Style): string[] {
-  const provenance = Object.entries(provenanceOf(name) ?? {});
+function provenance(name: string, style: Style): string[] {
+  const entries = Object.entries(provenanceOf(name) ?? {});
   const lines = classNames.flatMap((kind) => {
-    const paths = provenance.filter(([, origin]) => origin.class === kind).map(([path]) => path);
+    const paths = entries.filter(([, entry]) => entry.class === kind).map(([path]) => path);
     return paths.length === 0 ? [] : fact(kind, paths.join(', '), style);
   });
   if (lines.length === 0) return [];
   return [
-    style.tone('dim', 'origins of values, the most precise name holds; the source of each: --json'),
+    style.tone('dim', 'provenance of values, the most precise name holds; the source of each: --json'),
     ...lines,
     '',
   ];

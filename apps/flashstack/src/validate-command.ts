@@ -112,7 +112,7 @@ function render(
   ];
   lines.push(...wrap(`Within their bands: ${counts.join(', ')}.`, LIMIT));
   if (calibrated.of > 0) lines.push('⊙ figures were used to fit the preset: they prove nothing.');
-  lines.push('Sources and origins of a drive: flashstack devices show NAME');
+  lines.push('Sources and provenance of a drive: flashstack devices show NAME');
   if (partial) lines.push(`${style.tone('attention', style.attention)} interrupted: what followed was not measured`);
   for (const [what, path] of files) lines.push(`${style.tone('dim', what.padEnd(8))} ${style.tone('path', path)}`);
   return lines;
@@ -134,23 +134,23 @@ function renderDrive({ name, checks }: PresetValidation, style: Style): string[]
   });
   return [
     style.tone('strong', name),
-    ...origins(name).flatMap((text) => wrap(text, LIMIT - 2).map((line) => `  ${style.tone('dim', line)}`)),
+    ...provenanceLine(name).flatMap((text) => wrap(text, LIMIT - 2).map((line) => `  ${style.tone('dim', line)}`)),
     ...table([head, ...checks.map((check) => row(check, style))], 'lrrrl').map((line) => `  ${line}`),
     ...reasons.map((line) => `    ${line}`),
   ];
 }
 
-/** How many values of the drive have which origin. */
-function origins(name: string): string[] {
+/** How many entries of the drive's provenance are of which class. */
+function provenanceLine(name: string): string[] {
   const provenance = provenanceOf(name);
   if (provenance === null) return [];
   const kinds: readonly ProvenanceClass[] = ['datasheet', 'paper', 'simulator', 'calibrated', 'chosen'];
-  const classes = Object.values(provenance).map((origin) => origin.class);
+  const classes = Object.values(provenance).map((entry) => entry.class);
   const parts = kinds
     .map((kind) => [kind, classes.filter((other) => other === kind).length] as const)
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => `${count} ${kind}`);
-  return [`origins of its values: ${parts.join(', ')}`];
+  return [`provenance of its values: ${parts.join(', ')}`];
 }
 
 const metrics: Readonly<Record<PublishedFigure['metric'], string>> = {

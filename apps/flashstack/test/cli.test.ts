@@ -192,7 +192,7 @@ describe('devices', () => {
     const { code, out } = await cli(`devices show ${name} --ascii`);
     expect(code).toBe(0);
     for (const text of out.split('\n')) expect(text.length).toBeLessThanOrEqual(80);
-    for (const label of ['capacity', 'flash', 'timing', 'mapping', 'origins of values', 'chosen', 'sources'])
+    for (const label of ['capacity', 'flash', 'timing', 'mapping', 'provenance of values', 'chosen', 'sources'])
       expect(out).toContain(label);
     expect(out).not.toMatch(/NaN|undefined|Infinity|\b1 [a-z]+s\b/);
     expect(out.includes('declared miss')).toBe(/^ {4}miss of /m.test(out));

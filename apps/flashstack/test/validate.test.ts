@@ -62,8 +62,8 @@ describe('validate', () => {
     expect(code).toBe(1);
     expect(out).toMatch(/20\.0 k\/s +7\.69 k\/s +−61\.5 % +✗ predicted ±10 %/);
     expect(out).toContain('Within their bands: 0 of 1 predicted.');
-    // Nothing is known of the origins of this drive's values, and nothing was fitted.
-    expect(out).not.toMatch(/origins of its values|⊙/);
+    // Nothing is known of the provenance of this drive's values, and nothing was fitted.
+    expect(out).not.toMatch(/provenance of its values|⊙/);
   });
 
   test('a declared miss: exit code 0, with its reason; one that is met: exit code 1', async () => {

@@ -1,4 +1,4 @@
-import { type Origin, type PublishedFigure, provenanceOf } from '@flashstack/ssd';
+import { type ProvenanceEntry, type PublishedFigure, provenanceOf } from '@flashstack/ssd';
 import type { FigureCheck } from './measure-figure.js';
 
 /** The figures of one drive, measured. */
@@ -52,7 +52,7 @@ const verdicts: Readonly<Record<FigureCheck['verdict'], string>> = {
   stale: '✗ declared a miss, but met',
 };
 
-/** A validation as a page in Markdown: each drive with its figures, the reasons of misses and the origins of its numbers. */
+/** A validation as a page in Markdown: each drive with its figures, the reasons of misses and where its numbers come from. */
 export function validationPage(drives: readonly PresetValidation[]): string {
   const { calibrated, predicted, target } = countVerdicts(drives);
   return [
@@ -86,7 +86,7 @@ function drivePart({ name, summary, checks }: PresetValidation): string[] {
       `- Miss of ${metrics[figure.metric]} at depth ${figure.depth}: ${text(figure.miss as string)}.`,
     ]),
     ...(reasons.length > 0 ? [''] : []),
-    ...(provenance.length > 0 ? originsTable(provenance) : []),
+    ...(provenance.length > 0 ? provenanceTable(provenance) : []),
   ];
 }
 
@@ -110,9 +110,9 @@ function figureRow({ figure, simulated, error, verdict }: FigureCheck): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-function originsTable(provenance: readonly (readonly [string, Origin])[]): string[] {
+function provenanceTable(provenance: readonly (readonly [string, ProvenanceEntry])[]): string[] {
   const rows = provenance.map(([path, { class: kind, source }]) => `| \`${path}\` | ${kind} | ${text(source)} |`);
-  return ['| value | origin | |', '| --- | --- | --- |', ...rows, ''];
+  return ['| value | provenance | |', '| --- | --- | --- |', ...rows, ''];
 }
 
 /** A deviation as per cent with its sign; none if it rounds to nothing. */

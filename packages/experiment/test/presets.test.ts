@@ -41,7 +41,7 @@ describe('figures of presets', () => {
   });
 });
 
-test('a page tells what is wrong, and of a drive without origins only its figures', () => {
+test('a page tells what is wrong, and of a drive without provenance only its figures', () => {
   const [figure] = (presets.find(({ name }) => name === 'slc-nand-256m') as SsdConfig).figures;
   const summary = 'A <drive> of {mine}.';
   const checks: FigureCheck[] = [
@@ -52,7 +52,7 @@ test('a page tells what is wrong, and of a drive without origins only its figure
   expect(page).toContain('A &lt;drive> of &#123;mine&#125;.');
   expect(page).toContain('| ⊙ random read | 2 KiB | 1 | 7,692/s | 15,385/s | +100.0 % | calibrated, ±3 % | ✗ |');
   expect(page).toContain('| 0.0 % | calibrated, ±3 % | ✗ declared a miss, but met |');
-  expect(page).not.toContain('| value | origin |');
+  expect(page).not.toContain('| value | provenance |');
   expect(countVerdicts([{ name: 'my-own', summary, checks }]).unexplained).toBe(2);
 });
 

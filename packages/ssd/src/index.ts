@@ -22,7 +22,13 @@ export { type LinkModel, linkConfig } from './link-model.js';
 export { PHASES, Phase, type PhaseName, PhaseProfile, phaseNames } from './phases.js';
 export { presets, provenanceOf } from './presets/table.js';
 export type { SsdProbe } from './probe.js';
-export { type Origin, originOf, type Preset, type Provenance, type ProvenanceClass } from './provenance.js';
+export {
+  type Preset,
+  type Provenance,
+  type ProvenanceClass,
+  type ProvenanceEntry,
+  provenanceAt,
+} from './provenance.js';
 export { type PresetOptions, resolvePreset, scaleSsd } from './resolve-preset.js';
 export { Ssd, type SsdOptions } from './ssd.js';
 export { type HostKind, hostKinds, KindStats, QueueStats, ReadCacheCounters, SsdCounters, SsdStats } from './stats.js';

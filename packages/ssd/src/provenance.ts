@@ -7,14 +7,14 @@ import type { SsdConfig } from './config.js';
 export type ProvenanceClass = 'datasheet' | 'paper' | 'simulator' | 'calibrated' | 'chosen';
 
 /** Where a number comes from. */
-export interface Origin {
+export interface ProvenanceEntry {
   readonly class: ProvenanceClass;
   /** A document by title, the figure that was fitted, or the reason of a choice. */
   readonly source: string;
 }
 
-/** Origins by path of a configuration (`nand.timing.readNs`), or of a section of it: the longest path holds. */
-export type Provenance = Readonly<Record<string, Origin>>;
+/** Provenance by path of a configuration (`nand.timing.readNs`), or of a section of it: the longest path holds. */
+export type Provenance = Readonly<Record<string, ProvenanceEntry>>;
 
 /** A drive that comes with the package. */
 export interface Preset {
@@ -22,8 +22,8 @@ export interface Preset {
   readonly provenance: Provenance;
 }
 
-/** The origin of the value at `path`, or null if nothing is said about it. */
-export function originOf(provenance: Provenance, path: string): Origin | null {
+/** Where the value at `path` comes from, or null if nothing is said about it. */
+export function provenanceAt(provenance: Provenance, path: string): ProvenanceEntry | null {
   for (let at = path; ; at = at.slice(0, at.lastIndexOf('.'))) {
     if (Object.hasOwn(provenance, at)) return provenance[at];
     if (!at.includes('.')) return null;

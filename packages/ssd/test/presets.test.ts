@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { checkSsdConfig, type Origin, originOf, type Provenance, presets, provenanceOf } from '../src/index.js';
+import {
+  checkSsdConfig,
+  type Provenance,
+  type ProvenanceEntry,
+  presets,
+  provenanceAt,
+  provenanceOf,
+} from '../src/index.js';
 
 /** Paths of all numbers of a value. */
 function numbersIn(value: unknown, path: string): string[] {
@@ -17,7 +24,7 @@ function pathsIn(value: unknown, path = ''): string[] {
 
 const classes = ['datasheet', 'paper', 'simulator', 'calibrated', 'chosen'];
 /** Times and rates of the flash are never covered by a word on their section. */
-const ownOrigin = ['readNs', 'programNs', 'eraseNs', 'channelBytesPerSec'].map((key) => `nand.timing.${key}`);
+const ownEntry = ['readNs', 'programNs', 'eraseNs', 'channelBytesPerSec'].map((key) => `nand.timing.${key}`);
 
 describe.each(presets.map((preset) => [preset.name, preset] as const))('%s', (name, preset) => {
   const provenance = provenanceOf(name) as Provenance;
@@ -28,7 +35,7 @@ describe.each(presets.map((preset) => [preset.name, preset] as const))('%s', (na
     expect(preset.figures.length).toBeGreaterThan(0);
   });
 
-  test('every number has an origin', () => {
+  test('every number has a provenance', () => {
     const { nand, link, firmware, buffer, queue, scheduler } = preset;
     const sections = { 'nand.geometry': nand.geometry, 'nand.timing': nand.timing, link, firmware, buffer, queue };
     const numbers = [
@@ -37,14 +44,14 @@ describe.each(presets.map((preset) => [preset.name, preset] as const))('%s', (na
       ...numbersIn(scheduler, 'scheduler'),
     ];
     expect(numbers.length).toBeGreaterThan(35);
-    expect(numbers.filter((path) => originOf(provenance, path) === null)).toEqual([]);
-    expect(ownOrigin.filter((path) => !Object.hasOwn(provenance, path))).toEqual([]);
+    expect(numbers.filter((path) => provenanceAt(provenance, path) === null)).toEqual([]);
+    expect(ownEntry.filter((path) => !Object.hasOwn(provenance, path))).toEqual([]);
   });
 
-  test('every origin is of something that the drive has', () => {
+  test('every provenance is of something that the drive has', () => {
     const known = pathsIn(preset);
     expect(Object.keys(provenance).filter((path) => !known.includes(path))).toEqual([]);
-    for (const [path, { class: kind, source }] of Object.entries<Origin>(provenance)) {
+    for (const [path, { class: kind, source }] of Object.entries<ProvenanceEntry>(provenance)) {
       expect(classes, path).toContain(kind);
       expect(source.length, path).toBeGreaterThan(2);
     }
@@ -59,18 +66,18 @@ describe.each(presets.map((preset) => [preset.name, preset] as const))('%s', (na
     const predicted = figures.filter(({ kind }) => kind === 'predicted' && name !== 'vssim-x25m');
     expect(predicted.every(({ tolerance }) => tolerance === 0.1)).toBe(true);
     // Something fitted needs a figure it was fitted to, of this drive or of one of its kind.
-    const fitted = Object.values(provenance).some((origin) => origin.class === 'calibrated');
+    const fitted = Object.values(provenance).some((entry) => entry.class === 'calibrated');
     if (fitted) expect(name === 'samsung-840-120' || calibrated.length > 0).toBe(true);
     for (const { metric, hostNs = 0 } of figures) if (hostNs > 0) expect(metric).toMatch(/^random/);
   });
 });
 
-test('a drive of the user has no origins, and a path without one has none', () => {
+test('a drive of the user has no provenance, and a path without one has none', () => {
   expect(provenanceOf('of-my-own')).toBeNull();
-  const origin: Origin = { class: 'chosen', source: 'test' };
-  const provenance: Provenance = { link: origin, 'nand.timing.readNs': { ...origin, class: 'paper' } };
-  expect(originOf(provenance, 'link.commandNs')).toBe(origin);
-  expect(originOf(provenance, 'nand.timing.readNs.1')?.class).toBe('paper');
-  expect(originOf(provenance, 'nand.timing.eraseNs')).toBeNull();
-  expect(originOf(provenance, 'linkage')).toBeNull();
+  const entry: ProvenanceEntry = { class: 'chosen', source: 'test' };
+  const provenance: Provenance = { link: entry, 'nand.timing.readNs': { ...entry, class: 'paper' } };
+  expect(provenanceAt(provenance, 'link.commandNs')).toBe(entry);
+  expect(provenanceAt(provenance, 'nand.timing.readNs.1')?.class).toBe('paper');
+  expect(provenanceAt(provenance, 'nand.timing.eraseNs')).toBeNull();
+  expect(provenanceAt(provenance, 'linkage')).toBeNull();
 });

@@ -211,7 +211,7 @@ const nvmeDrive: SsdConfig = {
   host: { kind: 'nvme', arbitration: 'weightedRoundRobin', classes: ['urgent', 'high', 'medium', 'low'] },
 };
 
-export const drives: readonly SsdConfig[] = [
+const drives: readonly SsdConfig[] = [
   plainDrive,
   bufferedDrive,
   lazyDrive,

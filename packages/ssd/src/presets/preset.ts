@@ -1,5 +1,5 @@
 import type { PublishedFigure } from '../config.js';
-import type { Origin, ProvenanceClass } from '../provenance.js';
+import type { ProvenanceClass, ProvenanceEntry } from '../provenance.js';
 
 const CALIBRATED_BAND = 0.03;
 const PREDICTED_BAND = 0.1;
@@ -34,17 +34,17 @@ export function target(metric: Metric, value: number, load: Load, tolerance: num
   return { metric, value, requestBytes: load[0], depth: load[1], kind: 'target', tolerance, source };
 }
 
-const origin =
+const entryOf =
   (kind: ProvenanceClass) =>
-  (source: string): Origin => ({ class: kind, source });
+  (source: string): ProvenanceEntry => ({ class: kind, source });
 
-export const datasheet: (source: string) => Origin = origin('datasheet');
-export const paper: (source: string) => Origin = origin('paper');
-export const simulator: (source: string) => Origin = origin('simulator');
-export const fitted: (source: string) => Origin = origin('calibrated');
-export const chosen: (source: string) => Origin = origin('chosen');
+export const datasheet: (source: string) => ProvenanceEntry = entryOf('datasheet');
+export const paper: (source: string) => ProvenanceEntry = entryOf('paper');
+export const simulator: (source: string) => ProvenanceEntry = entryOf('simulator');
+export const fitted: (source: string) => ProvenanceEntry = entryOf('calibrated');
+export const chosen: (source: string) => ProvenanceEntry = entryOf('chosen');
 
 /** Of `nand.timing` where a part gives no times of its own for commands. */
-export const commandCycles: Origin = datasheet(
+export const commandCycles: ProvenanceEntry = datasheet(
   'Open NAND Flash Interface: asynchronous command cycles of 20 ns, usual tDBSY, tCBSY and suspension times',
 );

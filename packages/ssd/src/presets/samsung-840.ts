@@ -1,6 +1,6 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler, type PublishedFigure, type SsdConfig } from '../config.js';
-import type { Origin, Preset } from '../provenance.js';
+import type { Preset, Provenance } from '../provenance.js';
 import { calibrated, chosen, commandCycles, datasheet, fitted, paper, predicted } from './preset.js';
 
 const sheet = 'Press reviews of the Samsung 840 series (2012-13)';
@@ -11,7 +11,7 @@ const hostMiss =
   'The published figure includes host software, 11 to 16 us per request by the difference; no source gives it for this drive';
 
 /** Values that all sizes share: the dies are those of the 250 GB drive, the controller that of the 500 GB drive. */
-const provenance: Readonly<Record<string, Origin>> = {
+const provenance: Provenance = {
   'nand.geometry': chosen('Usual sizes of a 21 nm TLC part: 8 KiB pages, 192 pages per block, two planes'),
   'nand.geometry.channels': reviews,
   'nand.geometry.cellBits': reviews,
