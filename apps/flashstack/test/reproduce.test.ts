@@ -1,0 +1,87 @@
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { fixtureUrl } from '@flashstack/fixtures';
+import type { Reproduction } from '@flashstack/report';
+import { describe, expect, test } from 'vitest';
+import { runCli } from '../src/cli.js';
+import { width } from '../src/terminal.js';
+import { FakeHost } from './fake-host.js';
+
+const settings = { version: '1.2.3', demoTraces: new URL('./', fixtureUrl('postgres.msr.csv.gz')) };
+const folder = (): string => mkdtempSync(`${tmpdir()}/flashstack-`);
+
+async function cli(args: string, host = new FakeHost({})): Promise<{ code: number; out: string; err: string }> {
+  const code = await runCli(args.split(' ').filter(Boolean), host, settings);
+  return { code, out: host.out, err: host.err };
+}
+
+describe('reproduce', () => {
+  test('--list names every experiment, its state and its time, in 80 columns', async () => {
+    const { code, out } = await cli('reproduce --list');
+    expect(code).toBe(0);
+    for (const id of ['VS-X25M', 'VS-PAGE', 'VS-HYBRID', 'VS-WAF', 'VS-RAND', 'VN-950', 'VN-CORES', 'VN-CACHE']) {
+      expect(out).toContain(`\n${id} `);
+    }
+    for (const id of ['ORC-MAP', 'AMF-MAP', 'SCHEMES']) expect(out).toContain(`\n${id} `);
+    for (const line of out.split('\n')) expect(width(line)).toBeLessThanOrEqual(80);
+    const listed = JSON.parse((await cli('reproduce --list --json')).out) as { id: string; state: string }[];
+    expect(listed.find(({ id }) => id === 'ORC-MAP')?.state).toBe('pass');
+  });
+
+  test('prints published, simulated, band and verdict; writes page, figures and values', async () => {
+    const out = folder();
+    const found = await cli(`reproduce orc-map AMF-MAP --out ${out}`);
+    expect(found.code).toBe(0);
+    expect(found.out).toMatch(/page mapping \/ OrcFS, 1 TiB +465 × +452 × +450 … 470 +✓ pass/);
+    expect(found.out).toContain('6 pass, 0 misses, 0 expected, 1 without a band.');
+    for (const line of found.out.split('\n'))
+      if (!line.includes(out)) expect(width(line), line).toBeLessThanOrEqual(80);
+    expect(readdirSync(out).sort()).toEqual([
+      'AMF-MAP-table-size.svg',
+      'AMF-MAP.json',
+      'ORC-MAP-table-size.svg',
+      'ORC-MAP.json',
+      'reproductions.html',
+    ]);
+    const values = JSON.parse(readFileSync(`${out}/ORC-MAP.json`, 'utf8')) as Reproduction;
+    expect(values.claims.map(({ verdict }) => verdict)).toEqual(['pass', 'pass', 'shown']);
+    expect(values.versions).toEqual({ flashstack: '1.2.3' });
+  });
+
+  test('the same again, to the byte; --json prints the values alone', async () => {
+    const first = await cli(`reproduce VN-CACHE --json --out ${folder()}`);
+    expect((await cli(`reproduce VN-CACHE --json --out ${folder()}`)).out).toBe(first.out);
+    expect((JSON.parse(first.out) as Reproduction[])[0].id).toBe('VN-CACHE');
+  });
+
+  test.each([
+    ['reproduce', 'reproduce needs the name of an experiment'],
+    ['reproduce VS-RANDOM', 'Did you mean'],
+    ['reproduce --all ORC-MAP', '--all takes no names'],
+    ['reproduce ORC-MAP --seeds 0', '--seeds'],
+    ['reproduce ORC-MAP --out=', '--out is ""'],
+  ])('%s: exit code 2 and what to do', async (args, text) => {
+    const { code, out, err } = await cli(args);
+    expect(code).toBe(2);
+    expect(out).toBe('');
+    expect(err).toContain(text);
+  });
+});
+
+describe('mapping-size', () => {
+  test('of other sizes, as JSON', async () => {
+    const { out } = await cli('mapping-size --capacity 1TiB --superblock 64MiB --json');
+    const [space] = JSON.parse(out) as { superblockBytes: number; schemes: { page: { bytes: number } } }[];
+    expect(space.superblockBytes).toBe(64 * 2 ** 20);
+    expect(space.schemes.page.bytes).toBe(2 ** 30);
+  });
+
+  test.each([
+    ['mapping-size --capacity x', '--capacity is "x", expected a whole size such as 1TiB'],
+    ['mapping-size --superblock 7MiB', 'multiple of 2 MiB'],
+  ])('%s: exit code 2 and what to do', async (args, text) => {
+    const { code, err } = await cli(args);
+    expect(code).toBe(2);
+    expect(err.replaceAll('\n   ', ' ')).toContain(text);
+  });
+});
