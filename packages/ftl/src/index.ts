@@ -18,11 +18,13 @@ export { BlockState, BlockTable, type DomainKind, type FreeOrder } from './block
 export { CONTENT_HANDLE, type DriveFtl, type Ftl, type FtlClient, FtlStatus } from './contract.js';
 export { type EraseCounts, eraseCounts } from './erase-counts.js';
 export { FtlError } from './errors.js';
+export type { FrontierLayout } from './frontier-layout.js';
 export { Bast } from './hybrid/bast.js';
 export { HybridFtl } from './hybrid/hybrid-ftl.js';
 export { hybridScheme } from './hybrid/kinds.js';
 export { OwnedLogs } from './hybrid/owned-logs.js';
 export { type HybridSpec, type LogScheme, type SchemeParts, WAIT } from './hybrid/scheme.js';
+export type { MapCacheOptions } from './map-cache/options.js';
 export type { FtlParts, MappingKind, MappingScheme } from './mapping.js';
 export { createFtl, mappingKinds, mappingName } from './mapping-kinds.js';
 export {
@@ -52,7 +54,7 @@ export type { FtlProbe } from './probe.js';
 export { SlotFlag } from './slot-contents.js';
 export { FtlStats, MoveReason, VALIDITY_BUCKETS } from './stats.js';
 export type { NamedStrategy, StrategyChoice } from './strategy-choice.js';
-export { type StreamPolicy, streamKinds } from './streams.js';
+export { type StreamContext, type StreamPolicy, streamKinds } from './streams.js';
 export { TRIM_MAP_ORIGIN } from './trim-map.js';
 export { ValidBuckets } from './victims/buckets.js';
 export { CandidateSet } from './victims/candidate-set.js';

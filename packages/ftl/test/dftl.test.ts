@@ -1,4 +1,4 @@
-import { InstantScheduler, TimelineScheduler } from '@flashstack/nand-device';
+import { createEventScheduler, InstantScheduler, TimelineScheduler } from '@flashstack/nand-device';
 import { RandomSource, Simulator, UniformRanks } from '@flashstack/sim';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -326,6 +326,37 @@ describe('the cache', () => {
     refuse({ cmtEntries: 4, prefetch: 4 }, /prefetch: found 4, expected less than the 4 entries/);
     refuse({ protectedShare: 2 }, /protectedShare is 2/);
     refuse({ granularity: 'pages' }, /Did you mean "page"/);
+  });
+});
+
+describe('schedulers', () => {
+  test.each(['entry', 'page'])('served as issued, the books are the same (%s)', (granularity) => {
+    const books = (kind: 'timeline' | 'event'): unknown => {
+      const parameters = { cmtEntries: 512, entryBytes: 16, granularity };
+      const shape = { channels: 2, ways: 2, blocksPerPlane: 60, pagesPerBlock: 32 };
+      const on = cached(shape, { logicalSlots: 5000 }, parameters);
+      const random = new RandomSource(8).stream('writes');
+      preconditionByWriting(on.ftl, { capacities: 1, ranks: new UniformRanks(5000), random });
+      const simulator = new Simulator();
+      on.ftl.attachScheduler(
+        kind === 'timeline'
+          ? new TimelineScheduler(on.array, simulator)
+          : createEventScheduler(on.array, simulator, { policy: 'fifo', bus: 'reserve' }),
+      );
+      on.ftl.stats.reset();
+      const free = Array.from({ length: 32 }, (_, job) => job);
+      on.client.ftlDone = (job) => {
+        free.push(job);
+      };
+      for (let i = 0; i < 8000; i++) {
+        while (free.length === 0) simulator.runUntil(simulator.now + 10_000);
+        const job = free.pop() as number;
+        if (random.below(3) === 0) on.ftl.read(random.below(5000), 1, job);
+        else on.ftl.write(random.below(5000), 1, 0, 0, job);
+      }
+      return on.ftl.stats;
+    };
+    expect(books('event')).toEqual(books('timeline'));
   });
 });
 
