@@ -4,14 +4,14 @@ import { hybridSetup, schemes } from './hybrid-subjects.js';
 import { type Engine, subject } from './subjects.js';
 import { depth, full } from './support.js';
 
-// A run has three power cuts or four: in a full run more than 2,000 for each scheme, in the deep profile more than 100,000
-// for all of them. The two event schedulers share the seeds between them.
-const times = depth === 1 ? 1 : 2 * depth;
+// A run of the two groups with power cuts has three of them or four: in a full run more than 2,000 for each scheme, in the
+// deep profile more than 100,000. The two event schedulers share the seeds between them.
+const times = depth === 1 ? 1 : 44;
 const seeds: readonly (readonly [Engine, number, number])[] = [
-  ['instant', 1, times * (full ? 200 : 4)],
-  ['timeline', 1, times * (full ? 200 : 4)],
-  ['event-reserve', 1, times * (full ? 100 : 2)],
-  ['event-arbitrate', 1 + times * (full ? 100 : 2), times * (full ? 100 : 2)],
+  ['instant', 1, times * (full ? 120 : 4)],
+  ['timeline', 1, times * (full ? 120 : 4)],
+  ['event-reserve', 1, times * (full ? 60 : 2)],
+  ['event-arbitrate', 1 + times * (full ? 60 : 2), times * (full ? 60 : 2)],
 ];
 
 for (const scheme of schemes) {

@@ -43,7 +43,7 @@ export interface Setup {
 }
 
 /** Page mapping for a seed: every seed exercises another combination of strategies. */
-export function pageMapSetup(seed: number, faults: boolean): Setup {
+function pageMapSetup(seed: number, faults: boolean): Setup {
   const random = new RandomSource(seed).stream('setup');
   const { domain, ...layout } = pick(random, layouts);
   const shape: Shape = {
