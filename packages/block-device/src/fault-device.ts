@@ -1,12 +1,13 @@
 import { type EventTarget, InputError, type RandomStream, type Simulator } from '@flashstack/sim';
 import { type BlockDevice, BlockOp, type BlockRequest, BlockStatus } from './contract.js';
 import { WrapperDevice } from './wrapper-device.js';
+import { type ZoneCapability, ZoneOp } from './zones.js';
 
 /** Which requests a fault strikes, and what it does. Absent conditions hold for every request. */
 export interface FaultRule {
-  /** Operations it concerns (`BlockOp`). */
+  /** Operations it concerns (`BlockOp`, `ZoneOp`). */
   readonly ops?: readonly number[];
-  /** It concerns requests that touch this block or one of the following. */
+  /** It concerns requests that touch this block or one of the following; an append counts as touching its whole zone. */
   readonly firstBlock?: number;
   /** Number of blocks from `firstBlock`, default 1 (without `firstBlock`: all). */
   readonly blockCount?: number;
@@ -114,13 +115,23 @@ export class FaultDevice extends WrapperDevice implements EventTarget {
   private strike(request: BlockRequest): number {
     for (let index = 0; index < this.rules.length; index++) {
       const rule = this.rules[index];
-      if (!concerns(rule, request) || this.strikes[index] >= (rule.times ?? 0x7fff_ffff)) continue;
+      if (!this.concerns(rule, request) || this.strikes[index] >= (rule.times ?? 0x7fff_ffff)) continue;
       if (this.concerned[index]++ < (rule.skip ?? 0)) continue;
       if (rule.probability !== undefined && (this.random as RandomStream).nextFloat() >= rule.probability) continue;
       this.strikes[index]++;
       return index;
     }
     return -1;
+  }
+
+  private concerns(rule: FaultRule, request: BlockRequest): boolean {
+    if (rule.ops !== undefined && !rule.ops.includes(request.op)) return false;
+    if (rule.firstBlock === undefined) return true;
+    if (request.op === BlockOp.flush) return false;
+    // Where an append goes is not known before it is carried out.
+    const count = request.op === ZoneOp.append ? (this.zones as ZoneCapability).zoneBlocks : request.count;
+    const end = rule.firstBlock + (rule.blockCount ?? 1);
+    return request.block < end && request.block + count > rule.firstBlock;
   }
 
   private check(rule: FaultRule, key: string): void {
@@ -151,12 +162,4 @@ function checkLatency(key: string, latencyNs: number, simulator: Simulator | nul
 
 function statusOf(rule: FaultRule): number {
   return rule.status ?? (rule.latencyNs === undefined ? BlockStatus.ioError : BlockStatus.ok);
-}
-
-function concerns(rule: FaultRule, request: BlockRequest): boolean {
-  if (rule.ops !== undefined && !rule.ops.includes(request.op)) return false;
-  if (rule.firstBlock === undefined) return true;
-  if (request.op === BlockOp.flush) return false;
-  const end = rule.firstBlock + (rule.blockCount ?? 1);
-  return request.block < end && request.block + request.count > rule.firstBlock;
 }

@@ -20,4 +20,6 @@ export { RequestPool } from './request-pool.js';
 export { type RequestFields, submitAndWait } from './submit-and-wait.js';
 export { validateRequest } from './validate-request.js';
 export { WrapperDevice } from './wrapper-device.js';
+export { ZoneTable, type ZoneTableOptions } from './zone-table.js';
+export { ZonedMemoryDevice, type ZonedMemoryDeviceOptions } from './zoned-memory-device.js';
 export { reportZone, type ZoneCapability, ZoneOp, type ZoneReport, ZoneState, zoneStateName } from './zones.js';

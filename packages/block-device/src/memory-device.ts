@@ -71,11 +71,11 @@ export class MemoryDevice extends ImmediateDevice {
       case BlockOp.read:
         return this.read(request);
       case BlockOp.write:
-        this.write(request);
+        this.write(request, request.block);
         return BlockStatus.ok;
       case BlockOp.discard:
       case BlockOp.writeZeroes:
-        for (let at = 0; at < request.count; at++) this.putTag(request.block + at, 0);
+        this.zero(request.block, request.count);
         return BlockStatus.ok;
       default:
         return BlockStatus.ok;
@@ -99,8 +99,9 @@ export class MemoryDevice extends ImmediateDevice {
     return status;
   }
 
-  private write(request: BlockRequest): void {
-    const { block, count, data, tags } = request;
+  /** Stores the payload of a request from `block` on. */
+  protected write(request: BlockRequest, block: number): void {
+    const { count, data, tags } = request;
     for (let at = 0; at < count; at++) {
       if (data === null) {
         this.putTag(block + at, tags === null ? 0 : tags[at]);
@@ -111,6 +112,11 @@ export class MemoryDevice extends ImmediateDevice {
       if (tag >= 0) this.putTag(block + at, tag);
       else this.putBytes(block + at, data, offset);
     }
+  }
+
+  /** Makes blocks read as zero. */
+  protected zero(block: number, count: number): void {
+    for (let at = 0; at < count; at++) this.putTag(block + at, 0);
   }
 
   private putTag(block: number, tag: number): void {

@@ -1,6 +1,7 @@
 import type { Simulator } from '@flashstack/sim';
-import { type BlockDevice, BlockOp, type BlockRequest } from './contract.js';
+import { type BlockDevice, BlockOp, type BlockRequest, BlockStatus } from './contract.js';
 import { WrapperDevice } from './wrapper-device.js';
+import { ZoneOp } from './zones.js';
 
 /** One recorded request. */
 export interface RecordedRequest {
@@ -20,22 +21,24 @@ export interface RecordedRequest {
   /** Simulated time of completion, ns, −1 while in flight. */
   readonly doneNs: number;
   readonly status: number;
-  /** A copy of a write's bytes, if contents are recorded. */
+  /** First block of an append that succeeded, 0 for everything else. */
+  readonly placed: number;
+  /** A copy of the bytes of a write or append, if contents are recorded. */
   readonly data: Uint8Array | null;
-  /** A copy of a write's tags, if contents are recorded. */
+  /** A copy of the tags of a write or append, if contents are recorded. */
   readonly tags: Uint32Array | null;
 }
 
 /** Integer columns of the log, in the order of one row. */
 const INTS = 7;
 /** Number columns of the log, in the order of one row. */
-const NUMBERS = 5;
+const NUMBERS = 6;
 
 /** How to record. */
 export interface RecordingOptions {
   /** The clock for times; without one they are 0. */
   readonly simulator?: Simulator;
-  /** Also copy the contents of writes. Default false. */
+  /** Also copy the contents of writes and appends. Default false. */
   readonly contents?: boolean;
 }
 
@@ -81,6 +84,7 @@ export class RecordingDevice extends WrapperDevice {
       doneOrder: numbers[n + 2],
       issuedNs: numbers[n + 3],
       doneNs: numbers[n + 4],
+      placed: numbers[n + 5],
       data: payload instanceof Uint8Array ? payload : null,
       tags: payload instanceof Uint32Array ? payload : null,
     };
@@ -112,6 +116,9 @@ export class RecordingDevice extends WrapperDevice {
       this.ints[row * INTS + 6] = request.status;
       this.numbers[row * NUMBERS + 2] = ++this.order;
       this.numbers[row * NUMBERS + 4] = this.simulator?.now ?? 0;
+      if (request.op === ZoneOp.append && request.status === BlockStatus.ok) {
+        this.numbers[row * NUMBERS + 5] = request.placed;
+      }
     }
     request.owner.ioDone(request);
   }
@@ -134,8 +141,9 @@ export class RecordingDevice extends WrapperDevice {
     numbers[n + 2] = 0;
     numbers[n + 3] = this.simulator?.now ?? 0;
     numbers[n + 4] = -1;
+    numbers[n + 5] = 0;
     if (this.contents) {
-      const write = request.op === BlockOp.write;
+      const write = request.op === BlockOp.write || request.op === ZoneOp.append;
       this.payloads[row] = write ? (request.data?.slice() ?? request.tags?.slice() ?? null) : null;
     }
     return row;

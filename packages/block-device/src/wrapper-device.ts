@@ -1,6 +1,7 @@
 import { type BlockDevice, type BlockFeatures, BlockOp, type BlockRequest, type IoOwner } from './contract.js';
 import { RequestPool } from './request-pool.js';
 import { validateRequest } from './validate-request.js';
+import { type ZoneCapability, ZoneOp } from './zones.js';
 
 /**
  * Base of devices that stand in front of another: each request is passed on as one of the wrapper's own, so that the
@@ -10,16 +11,18 @@ export abstract class WrapperDevice implements BlockDevice, IoOwner {
   readonly blockBytes: number;
   readonly blockCount: number;
   readonly features: BlockFeatures;
+  readonly zones: ZoneCapability | null;
   protected readonly device: BlockDevice;
   private readonly pool: RequestPool = new RequestPool(this);
   private readonly outer: (BlockRequest | null)[] = [];
   private readonly freeCookies: number[] = [];
 
-  protected constructor(device: BlockDevice, blockCount: number) {
+  protected constructor(device: BlockDevice, blockCount: number, zones = device.zones ?? null) {
     this.device = device;
     this.blockBytes = device.blockBytes;
     this.blockCount = blockCount;
     this.features = device.features;
+    this.zones = zones;
     // Only a device that merges has these two, and a wrapper must not claim them for one that has not.
     if (device.plug !== undefined) this.plug = () => device.plug?.();
     if (device.unplug !== undefined) this.unplug = () => device.unplug?.();
@@ -42,6 +45,8 @@ export abstract class WrapperDevice implements BlockDevice, IoOwner {
     const cookie = inner.cookie;
     const request = this.release(cookie);
     request.status = inner.status;
+    // The wrapper's request may be further up than the submitter's.
+    if (inner.op === ZoneOp.append) request.placed = inner.placed - (inner.block - request.block);
     this.pool.give(inner);
     this.completed(request, cookie);
   }
