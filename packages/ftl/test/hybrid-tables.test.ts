@@ -90,7 +90,6 @@ describe.each(shapes)('layout of $domain blocks, $channels channels, $planes pla
       const next = new Map<number, number>();
       for (let at = 0; at < layout.slotsPerBlock; at++) {
         const psn = layout.psnAt(block, at);
-        expect(layout.positionOf(psn)).toBe(at);
         const physical = geometry.blockOf(geometry.ppnOfPsn(psn));
         expect(table.blockOfPhysical[physical]).toBe(block);
         const page = geometry.pageOf(geometry.ppnOfPsn(psn));

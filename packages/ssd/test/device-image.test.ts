@@ -82,6 +82,13 @@ describe('a drive that was saved and loaded goes on as the saved one does', () =
     });
   }
 
+  for (const mapping of ['block', 'bast', 'sast', 'fast', 'last']) {
+    test(`mapped by ${mapping}`, () => {
+      const config: SsdConfig = { ...plainDrive, capacityBytes: 500 * 4096, ftl: { mapping } };
+      expectSameLife(config, (ssd) => use(ssd, 5, 3000));
+    });
+  }
+
   test('presets after preconditioning', () => {
     for (const name of ['generic-tlc-nvme', 'emmc-5.0', 'mqsim-b8']) {
       expectSameLife(resolvePreset(name, { capacity: 2 ** 30 }), (ssd) => {

@@ -11,6 +11,8 @@ import { Role } from './placed-frontiers.js';
  * @throws FtlError `ERR_FTL_INVARIANT` naming the first thing that does not hold.
  */
 export function inspectHybrid(ftl: HybridFtl): void {
+  const { layout } = ftl;
+  const { domain, lbn, offset } = layout;
   inspect(ftl);
   checkTables(ftl);
   checkDataBlocks(ftl);
@@ -18,6 +20,8 @@ export function inspectHybrid(ftl: HybridFtl): void {
   checkFreeBlocks(ftl);
   const wrong = ftl.scheme.broken();
   if (wrong !== null) broken(wrong);
+  // A drive that was looked at is the same drive, also in an image of it.
+  Object.assign(layout, { domain, lbn, offset });
 }
 
 function broken(what: string): never {

@@ -29,10 +29,6 @@ export class HybridLayout {
   /** Slot position in a block → member, and slot in that member. */
   private readonly member: Int32Array;
   private readonly slot: Int32Array;
-  /** The other way round: `member * slotsPerMember + slot` → position. */
-  private readonly position: Int32Array;
-  /** Which member of its allocation block a physical block is. */
-  private readonly memberIndex: Int32Array;
 
   constructor(table: BlockTable, geometry: Geometry, unit: number, order: Int32Array, logicalSlots: number) {
     this.table = table;
@@ -47,9 +43,6 @@ export class HybridLayout {
     this.logicalBlocks = Math.ceil((stripes * unit) / table.slotsPerBlock);
     this.member = new Int32Array(table.slotsPerBlock);
     this.slot = new Int32Array(table.slotsPerBlock);
-    this.position = new Int32Array(table.slotsPerBlock);
-    this.memberIndex = new Int32Array(geometry.blocks);
-    for (let i = 0; i < table.memberBlock.length; i++) this.memberIndex[table.memberBlock[i]] = i % table.members;
     const sizes = [table.slotsPerBlock, unit, table.domains];
     const shifts = sizes.map((size) => ((size & (size - 1)) === 0 ? 31 - Math.clz32(size) : -1));
     [this.blockShift, this.unitShift, this.domainShift] = shifts.includes(-1) ? [-1, -1, -1] : shifts;
@@ -106,13 +99,6 @@ export class HybridLayout {
     return memberBlock[block * members + this.member[position]] * slotsPerMember + this.slot[position];
   }
 
-  /** Position of a physical slot in its allocation block. */
-  positionOf(psn: number): number {
-    const { slotsPerMember } = this.table;
-    const physical = Math.floor(psn / slotsPerMember);
-    return this.position[this.memberIndex[physical] * slotsPerMember + psn - physical * slotsPerMember];
-  }
-
   private fillPositions(geometry: Geometry): void {
     const { table, unit } = this;
     const { slotsPerPage, programPages } = geometry;
@@ -126,7 +112,6 @@ export class HybridLayout {
       const page = row * programPages + Math.floor(index / planes);
       this.member[at] = (units - row * perRow) * planes + (index % planes);
       this.slot[at] = page * slotsPerPage + (inUnit % slotsPerPage);
-      this.position[this.member[at] * table.slotsPerMember + this.slot[at]] = at;
     }
   }
 }
