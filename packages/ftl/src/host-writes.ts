@@ -58,7 +58,8 @@ export class HostWrites extends HostQueue {
     let stream = 0;
     let group = allocator.anyGroup;
     if (this.streams !== null) {
-      if (this.streams.group !== undefined) group = this.streams.group(hint);
+      // What nobody asked for belongs to no group.
+      if (this.streams.group !== undefined && from !== FROM_NOTHING) group = this.streams.group(hint);
       const old = frontiers.l2p[lpn];
       stream = this.streams.choose(lpn, hint, old < 0 ? -1 : frontiers.blockOf(old));
     }

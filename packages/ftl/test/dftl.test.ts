@@ -1,4 +1,10 @@
-import { createEventScheduler, InstantScheduler, TimelineScheduler } from '@flashstack/nand-device';
+import {
+  createEventScheduler,
+  defaultReliability,
+  InstantScheduler,
+  NandStatus,
+  TimelineScheduler,
+} from '@flashstack/nand-device';
 import { RandomSource, Simulator, UniformRanks } from '@flashstack/sim';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -268,6 +274,46 @@ describe('the cache', () => {
     expect(on.ftl.stats.mapping).toBe(1);
     on.ftl.powerCut();
     expect(on.ftl.recover().mapChanges).toBe(0);
+    on.ftl.inspect();
+  });
+
+  test.each([
+    ['entry', true, 1],
+    ['entry', false, 2],
+    ['page', true, 1],
+    ['page', true, 2],
+  ] as const)('translation pages that cannot be read are written anew: %s, %s, %d', (granularity, flag, slots) => {
+    const base = defaultReliability(1);
+    const none = { ...base.rawBitErrors, r0: 0, a: 0, c: 0, f: 0 };
+    const reliability = { ...base, factoryBad: 0, ratedCycles: 1e9, rawBitErrors: none };
+    const shape = { blocksPerPlane: 80, pagesPerBlock: 16, pageBytes: slots * SLOT, reliability };
+    const parameters = {
+      ...{ cmtEntries: 32, entryBytes: 256, translationPageBytes: slots * SLOT },
+      ...{ granularity, batchUpdate: flag, foldOnCopy: flag },
+    };
+    const on = cached(shape, { logicalSlots: 600 * slots }, parameters, 'contents');
+    const model = on.array.reliability as NonNullable<typeof on.array.reliability>;
+    const random = new RandomSource(6).stream('operations');
+    const first = on.ftl.mapCache?.firstSlot as number;
+    let lost = 0;
+    model.readPage = (ppn) => {
+      const lpn = on.array.lpn[ppn * slots];
+      if (lpn < first || lpn >= on.ftl.frontiers.l2p.length || random.below(10) > 0) return NandStatus.ok;
+      lost++;
+      return NandStatus.uncorrectable;
+    };
+    for (let i = 0; i < 6000; i++) {
+      const lpn = random.below(600 * slots);
+      if (random.below(3) === 0) read(on, lpn);
+      else write(on, lpn);
+      if (i % 100 === 0) on.ftl.inspect();
+    }
+    expect(lost).toBeGreaterThan(50);
+    expect(on.client.failed).toBe(0);
+    expect(on.ftl.stats.lost).toBe(0);
+    expect(on.ftl.stats.runs[0]).toBeGreaterThan(0);
+    on.ftl.powerCut();
+    on.ftl.recover();
     on.ftl.inspect();
   });
 

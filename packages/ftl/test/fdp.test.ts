@@ -1,6 +1,6 @@
 import { RandomSource } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
-import type { FtlOptions } from '../src/index.js';
+import { type FtlOptions, preconditionByWriting } from '../src/index.js';
 import { type Bed, bed, type Shape, write } from './support.js';
 
 type Streams = NonNullable<FtlOptions['streams']>;
@@ -143,6 +143,15 @@ describe('flexible data placement', () => {
     for (let lpn = 0; lpn < 1400; lpn++) write(on, lpn, 1);
     expect(on.ftl.stats.outsideGroup).toBeGreaterThan(1400 - 640);
     on.ftl.inspect();
+  });
+
+  test('preconditioning fills all groups alike', () => {
+    const on = bed(shape, { logicalSlots: 1400, streams: fdp(1, 'initial', 4) });
+    preconditionByWriting(on.ftl);
+    const perDie = new Int32Array(4);
+    for (const psn of on.ftl.frontiers.l2p.slice(0, 1400)) perDie[on.array.geometry.dieOf(psn)]++;
+    expect([...perDie]).toEqual([350, 350, 350, 350]);
+    expect(on.ftl.stats.outsideGroup).toBe(0);
   });
 
   test('identifiers that name no handle are those of handle 0, and counted', () => {
