@@ -41,6 +41,7 @@ export class ArbitratingScheduler extends EventScheduler {
     this.runArrayNs = new Float64Array(geometry.dies);
     this.runWaitNs = new Float64Array(geometry.dies);
     this.cacheRegister = array.config.features.cacheRegister;
+    this.chainsReads = this.merges && this.cacheRegister && !this.independentReads;
   }
 
   get channelBusyNs(): Float64Array {

@@ -23,7 +23,10 @@ export interface EventOptions {
   readonly policy?: DiePolicy;
   /** Services per round of each class under `priority`. Default 8, 8, 4, 2, 4, 2, 1. */
   readonly weights?: readonly number[];
-  /** With `outOfOrder` and `priority`: merges waiting commands into multi-plane and cache programs. Default true. */
+  /**
+   * With `outOfOrder` and `priority`: merges waiting commands into multi-plane and cache programs, and on an arbitrated
+   * bus into cache read runs. Default true.
+   */
   readonly merge?: boolean;
   /** Future reservations a channel remembers, with bus policy `reserve`. Default 1024. */
   readonly reservations?: number;
@@ -63,8 +66,10 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
   /** Per die: since when it could have started something. */
   private readonly freeSinceNs: Float64Array;
   private readonly suspendedSinceNs: Float64Array;
-  private readonly merges: boolean;
+  protected readonly merges: boolean;
   private readonly mergesPlanes: boolean;
+  /** Reads that wait for one plane become cache read runs. */
+  protected chainsReads = false;
   private readonly parking: Parking;
   private readonly merger: PlaneMerger;
   private readonly occupancy: DieOccupancy;
@@ -184,6 +189,8 @@ export abstract class EventScheduler extends DependencyScheduler implements Nand
     const mergeable = kind === OpKind.read || kind === OpKind.program || kind === OpKind.erase;
     if (this.mergesPlanes && mergeable && array.config.features.multiPlane && tokens.count[token] === 1)
       this.merged += this.merger.merge(token);
+    if (this.chainsReads && kind === OpKind.read && tokens.mate[token] === 0 && this.suspended[die] === 0)
+      this.merger.chainReads(token);
     for (let each = token; each !== 0; each = tokens.mate[each]) this.accountWait(each, since);
     this.hold(die, token);
     if (!isProgram(kind)) return;

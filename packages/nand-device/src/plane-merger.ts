@@ -53,6 +53,34 @@ export class PlaneMerger {
     return merged;
   }
 
+  /**
+   * Makes a cache read run of this read and the reads of the same planes that wait behind it: the array reads the next
+   * page while this one leaves over the bus. Reads that need a retry stay out of it.
+   */
+  chainReads(token: Token): void {
+    const { tokens, queues } = this;
+    let last = token;
+    let candidate = this.mayRun(token, token) ? queues.headOf(token) : 0;
+    for (let i = 0; i < MERGE_WINDOW && candidate !== 0; i++) {
+      const next = queues.behind(candidate);
+      if (this.mayRun(token, candidate)) {
+        queues.remove(candidate);
+        tokens.mate[last] = candidate;
+        tokens.mate[candidate] = 0;
+        tokens.kind[candidate] = OpKind.readRun;
+        tokens.kind[token] = OpKind.readRun;
+        last = candidate;
+      }
+      candidate = next;
+    }
+  }
+
+  private mayRun(token: Token, other: Token): boolean {
+    const { kind, count, planes, retries, softReads } = this.tokens;
+    const isRead = kind[other] === OpKind.read && count[other] === 1 && planes[other] === planes[token];
+    return (isRead || other === token) && retries[other] + softReads[other] === 0;
+  }
+
   /** True if `other` may join the multi-plane command that `token` leads. */
   private fits(token: Token, other: Token): boolean {
     const { tokens, array } = this;

@@ -294,6 +294,38 @@ describe('merging', () => {
   });
 });
 
+describe('cache read runs', () => {
+  it('reads that wait for one plane are read in a run where there is a register', () => {
+    const bench = new Bench({ features: { cacheRegister: true } });
+    const { scheduler } = bench;
+    fill(scheduler.array, 0, 4);
+    for (let page = 0; page < 4; page++) bench.watch(`${page}`, scheduler.read(page, 1, userRead, 0));
+    bench.simulator.drain();
+    // The first found nobody behind it; its page is on the bus until the command of the run can follow.
+    expect(bench.atNs['0']).toBe(60_440);
+    const handedOver = 60_440 + 200 + 50_000 + 3_000;
+    expect(bench.atNs['1']).toBe(handedOver + 10_240);
+    expect(bench.atNs['2']).toBe(handedOver + 53_000 + 10_240);
+    expect(bench.atNs['3']).toBe(handedOver + 2 * 53_000 + 10_240);
+    for (let page = 0; page < 4; page++) {
+      expect(bench.phases[`${page}`].reduce((sum, ns) => sum + ns, 0)).toBe(bench.atNs[`${page}`]);
+    }
+  });
+
+  it('without merging, or without a register, each is a read of its own', () => {
+    for (const [cacheRegister, merge] of [
+      [true, false],
+      [false, true],
+    ] as const) {
+      const bench = new Bench({ features: { cacheRegister } }, { merge });
+      fill(bench.scheduler.array, 0, 3);
+      for (let page = 0; page < 3; page++) bench.watch(`${page}`, bench.scheduler.read(page, 1, userRead, 0));
+      bench.simulator.drain();
+      expect(bench.atNs['2']).toBe(3 * 60_440);
+    }
+  });
+});
+
 const makers: [string, (changes: Changes, simulator: Simulator) => TransactionScheduler][] = [
   ['timeline', (changes, simulator) => new TimelineScheduler(arrayOf(vectorConfig(changes)), simulator)],
   ['event', (changes, simulator) => createEventScheduler(arrayOf(vectorConfig(changes)), simulator)],

@@ -179,7 +179,26 @@ function checkSizes(findings: Findings, config: SsdConfig): void {
       `expected a multiple of the slot of ${geometry.slotBytes} bytes, found ${config.link.chunkBytes}`,
     );
   }
+  checkCopyback(findings, config);
   if (config.buffer !== null && programSlots(config) > 1) checkProgramUnits(findings, config, config.buffer);
+}
+
+/** Copyback moves a page inside its plane: it needs a part that can, and pages and program units of one slot. */
+function checkCopyback(findings: Findings, { ftl, nand }: SsdConfig): void {
+  if (ftl.copyback !== true) return;
+  if (!nand.features.copyback) {
+    findings.add(
+      'ftl.copyback',
+      'the part has no copyback: set nand.features.copyback: true, or leave ftl.copyback out',
+    );
+  }
+  const { pageBytes, slotBytes, programUnit } = nand.geometry;
+  if (pageBytes > slotBytes || programUnit !== 'page' || (ftl.domain ?? 'unit') !== 'unit') {
+    findings.add(
+      'ftl.copyback',
+      `moves whole pages inside a plane: needs pages of one slot (found ${pageBytes / slotBytes}), programUnit page (found ${programUnit}) and ftl.domain unit (found ${ftl.domain ?? 'unit'})`,
+    );
+  }
 }
 
 /** Slots that wait for their program unit to fill up never leave the buffer by themselves: more must fit. */

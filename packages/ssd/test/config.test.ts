@@ -64,6 +64,11 @@ describe('an impossible configuration is refused with its key, what was found an
       'readCache.readAheadSlots: expected at most half of the 10 slots of the cache, found 6',
     ],
     [{ readCache: { slots: 10, readAheadSlots: 0 } }, 'readCache.after: is missing'],
+    [{ ftl: { copyback: true } }, 'ftl.copyback: the part has no copyback: set nand.features.copyback: true'],
+    [
+      { ftl: { copyback: true, domain: 'die' } },
+      'needs pages of one slot (found 1), programUnit page (found page) and ftl.domain unit (found die)',
+    ],
     [{ host: { kind: 'sata' } }, 'host.kind: expected one of emmc, sata-ncq, nvme, found "sata"'],
     [{ host: { kind: 'nvme', packedCommands: 4 } }, 'host.packedCommands: belongs to kind emmc, not to nvme'],
     [{ host: { kind: 'emmc', queuedTrim: true } }, 'host.queuedTrim: belongs to kind sata-ncq, not to emmc'],

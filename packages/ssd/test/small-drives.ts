@@ -211,6 +211,13 @@ const nvmeDrive: SsdConfig = {
   host: { kind: 'nvme', arbitration: 'weightedRoundRobin', classes: ['urgent', 'high', 'medium', 'low'] },
 };
 
+/** A part with cache registers, whose planes work one by one: reads come in runs, data comes in while the array works. */
+const registersDrive: SsdConfig = {
+  ...bufferedDrive,
+  name: 'registers',
+  nand: { ...smallNand, features: { ...defaultFeatures, cacheRegister: true, multiPlane: false } },
+};
+
 const drives: readonly SsdConfig[] = [
   plainDrive,
   bufferedDrive,
@@ -233,6 +240,7 @@ const drives: readonly SsdConfig[] = [
   packedDrive,
   uncachedDrive,
   nvmeDrive,
+  registersDrive,
 ];
 
 /** A drive on a scheduler; VSSIM knows no multi-plane commands. */
