@@ -44,8 +44,11 @@ export function zoneStateName(state: number): string {
  * written, in order and once after each reset.
  *
  * Zone rules are applied in order of submission, not of completion: a write or append moves the write pointer when it
- * is submitted, so any number of them may be in flight to one zone. A request that is refused changes nothing. Blocks
- * at the write pointer and beyond read as zero; a read may cross zones.
+ * is submitted, so any number of them may be in flight to one zone, and of a reset and writes around it the last wins.
+ * A request that is refused changes nothing. Blocks at the write pointer and beyond read as zero; a read may cross zones.
+ *
+ * A power cut leaves of each zone what was written first, at least all that was durable: what a flush or FUA covers, and
+ * zone commands that had completed. Open zones are closed by it, and those that nothing is left of are empty.
  */
 export interface ZoneCapability {
   readonly zoneCount: number;
