@@ -94,7 +94,7 @@ export function dftlSetup(seed: number, faults: boolean): Setup {
     foldOnCopy: random.below(3) > 0,
   };
   if (granularity === 'entry') parameters.prefetch = random.below(Math.min(4, parameters.cmtEntries));
-  const shrunk = Math.floor(options.logicalSlots * (faults ? 0.6 : 0.7));
+  const shrunk = Math.floor(options.logicalSlots * (faults ? 0.4 : 0.7));
   return { shape, options: { ...options, logicalSlots: shrunk, mapping: { name: 'dftl', parameters } } };
 }
 
