@@ -2,6 +2,7 @@ import { NandClass, TimelineScheduler } from '@flashstack/nand-device';
 import { RandomSource, Simulator } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { createFtl, type FtlOptions, type HybridFtl, MoveReason, mappingTableBytes } from '../src/index.js';
+import { mostSlots } from './hybrid-subjects.js';
 import { HybridBed } from './hybrid-support.js';
 import { CountingClient, full, nandArray, type Shape } from './support.js';
 
@@ -50,16 +51,6 @@ describe('options', () => {
   });
 });
 
-/** The most logical slots that a scheme takes on a device. */
-function mostSlots(scheme: string, on: Shape, options: Partial<FtlOptions>): number {
-  try {
-    bed(scheme, { ...options, logicalSlots: 1e6 }, on);
-  } catch (error) {
-    return Number(/at most (\d+) logical slots/.exec((error as Error).message)?.[1]);
-  }
-  throw new Error('a million slots fit');
-}
-
 describe.each(schemes)('%s', (scheme) => {
   test.each([
     { domain: 'unit', on: { ...shape, blocksPerPlane: 24 } },
@@ -69,7 +60,7 @@ describe.each(schemes)('%s', (scheme) => {
       on: { blocksPerPlane: 24, pagesPerBlock: 12, channels: 2, cellBits: 2, pairing: 'shifted' },
     },
   ] as const)('goes on for ever at the largest capacity, with trims and flushes: $domain', ({ domain, on }) => {
-    const logicalSlots = mostSlots(scheme, on, { domain });
+    const logicalSlots = mostSlots(on, { domain, mapping: scheme });
     const { ftl, scheduler, client } = bed(scheme, { domain, logicalSlots }, on);
     const random = new RandomSource(1).stream('writes');
     let jobs = 0;

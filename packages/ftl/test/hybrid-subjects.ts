@@ -1,7 +1,8 @@
+import { InstantScheduler } from '@flashstack/nand-device';
 import { RandomSource } from '@flashstack/sim';
-import type { FtlOptions } from '../src/index.js';
+import { createFtl, type FtlOptions } from '../src/index.js';
 import { failing, pick, type Setup } from './subjects.js';
-import type { Shape } from './support.js';
+import { CountingClient, nandArray, type Shape } from './support.js';
 
 const layouts: readonly (Shape & { readonly domain: 'unit' | 'die' | 'superblock' })[] = [
   { domain: 'unit', blocksPerPlane: 20, pagesPerBlock: 16 },
@@ -44,16 +45,33 @@ export function hybridSetup(scheme: string): (seed: number, faults: boolean) => 
     const slots = units * (shape.blocksPerPlane ?? 0) * (shape.pagesPerBlock ?? 0) * ((shape.pageBytes ?? 4096) / 4096);
     const chosen: Record<string, number | boolean | string> = {};
     for (const [name, values] of Object.entries(parameters[scheme])) chosen[name] = pick(random, values);
-    const options: FtlOptions = {
-      logicalSlots: Math.floor(slots * (faults ? 0.3 : 0.4 + 0.1 * random.nextFloat())),
+    const options = {
       mapping: { name: scheme, parameters: chosen },
       domain,
       multiPlane: random.below(4) > 0,
       order: pick(random, ['CWDP', 'PDWC', 'WCPD']),
       freeOrder: pick(random, ['youngest', 'fifo'] as const),
     };
-    return { shape, options };
+    // Half of the drives have no block to spare.
+    const share = faults ? 0.3 : 0.4 + 0.1 * random.nextFloat();
+    const isTight = !faults && random.below(2) === 0;
+    const logicalSlots = isTight ? mostSlots(shape, options) : Math.floor(slots * share);
+    return { shape, options: { ...options, logicalSlots } };
   };
+}
+
+/** The most logical slots that a hybrid scheme takes on a device: more are refused with that number. */
+export function mostSlots(shape: Shape, options: Omit<FtlOptions, 'logicalSlots'>): number {
+  const array = nandArray(shape);
+  const scheduler = new InstantScheduler(array);
+  const client = new CountingClient();
+  const parts = { array, scheduler, client, random: new RandomSource(1) };
+  try {
+    createFtl({ ...parts, options: { ...options, logicalSlots: 1_000_000 } });
+  } catch (error) {
+    return Number(/at most (\d+) logical slots/.exec((error as Error).message)?.[1]);
+  }
+  throw new Error('a million slots fit');
 }
 
 export const schemes: readonly string[] = Object.keys(parameters);
