@@ -162,6 +162,25 @@ describe.each(schemes)('%s', (scheme) => {
   });
 });
 
+test('a trim is durable before the version that it trimmed is erased, or an older one would be back', () => {
+  const on = bed({ name: 'fast', parameters: { logBlocks: 4 } });
+  for (let lpn = 0; lpn < 40 * 32; lpn++) on.write(lpn);
+  // Its older version stays in the data block; the newer one is the only slot of its logical block in the log.
+  on.write(3);
+  on.ftl.flush(0);
+  on.trim(3, 1);
+  for (let i = 0; i < 4 * 32; i++) on.write((1 + (i % 8)) * 32 + 5);
+  expect(on.ftl.stats.trimMap).toBe(1);
+  expect(on.ftl.stats.fullMerges).toBe(0);
+  expect(on.ftl.stats.erases).toBeGreaterThan(0);
+  on.ftl.powerCut();
+  on.ftl.recover();
+  on.scheduler.deliver();
+  on.ftl.inspect();
+  expect(on.ftl.lookup(3)).toBe(-1);
+  expect(on.ftl.lookup(4)).toBeGreaterThanOrEqual(0);
+});
+
 test('SAST takes other groups while it is in use', () => {
   const on = bed({ name: 'sast', parameters: { logBlocks: 6, dataBlocks: 2, logBlocksPerGroup: 1 } });
   const random = new RandomSource(5).stream('writes');
