@@ -19,6 +19,21 @@ export const BlockState = {
 /** What one allocation block spans: one plane's block, one block of every plane of a die, or one of every unit. */
 export type DomainKind = 'unit' | 'die' | 'superblock';
 
+/** Block indices of every plane that a table covers: `count` of them from `first` on. */
+export interface BlockRange {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Allocation blocks of another shape than a `DomainKind` names. */
+export interface BlockGroups {
+  readonly domains: number;
+  readonly blocksPerDomain: number;
+  readonly members: number;
+  /** Physical block numbers of member i of block b at `b * members + i`. */
+  readonly memberBlock: Int32Array;
+}
+
 /** Order in which free blocks are handed out: fewest erases first, most erases first, or first freed first. */
 export type FreeOrder = 'youngest' | 'oldest' | 'fifo';
 
@@ -37,6 +52,10 @@ export class BlockTable {
   readonly members: number;
   /** Slots of a physical block. */
   readonly slotsPerMember: number;
+  /** The block indices of every plane that the table covers. */
+  readonly range: BlockRange;
+  /** Allocation blocks are numbered as the physical ones are: one member each, and all of the device. */
+  readonly direct: boolean;
   /** Slots of an allocation block that has no bad member. */
   readonly slotsPerBlock: number;
   /** `BlockState` per block. */
@@ -49,7 +68,7 @@ export class BlockTable {
   readonly width: Int32Array;
   /** Physical block numbers of member i of block b at `b * members + i`. */
   readonly memberBlock: Int32Array;
-  /** Allocation block of a physical block. */
+  /** Allocation block of a physical block; −1 outside the range. */
   readonly blockOfPhysical: Int32Array;
   /** Order of closing; 0 = never closed. */
   readonly closedSeq: Float64Array;
@@ -75,14 +94,29 @@ export class BlockTable {
   private readonly tail: Int32Array;
   private readonly sorted: boolean;
   private readonly wholeOnly: boolean;
+  /** Members keep their places: bad ones are exchanged, not left out. */
+  private readonly fixed: boolean;
 
-  /** `diesInOrder`: dies of the device in the order in which a superblock stripes over them. */
-  /** `wholeOnly`: a block with a bad member is not used at all. */
-  constructor(array: NandArray, kind: DomainKind, diesInOrder: Int32Array, freeSorted: boolean, wholeOnly = false) {
+  /**
+   * `diesInOrder`: dies of the device in the order in which a superblock stripes over them. `range`: the block indices of
+   * every plane that are managed here. Default: all. `wholeOnly`: a block with a bad member is not used at all.
+   */
+  constructor(
+    array: NandArray,
+    kind: DomainKind | BlockGroups,
+    diesInOrder: Int32Array,
+    freeSorted: boolean,
+    wholeOnly = false,
+    range: BlockRange = { first: 0, count: array.geometry.blocksPerPlane },
+  ) {
     const g = array.geometry;
-    this.members = kind === 'unit' ? 1 : kind === 'die' ? g.planes : g.units;
-    this.blocksPerDomain = g.blocksPerPlane;
-    this.domains = g.units / this.members;
+    this.range = range;
+    const groups = typeof kind === 'object' ? kind : null;
+    this.fixed = groups !== null;
+    this.members = groups?.members ?? (kind === 'unit' ? 1 : kind === 'die' ? g.planes : g.units);
+    this.direct = groups === null && this.members === 1 && range.count === g.blocksPerPlane;
+    this.blocksPerDomain = groups?.blocksPerDomain ?? range.count;
+    this.domains = groups?.domains ?? g.units / this.members;
     this.blocks = this.domains * this.blocksPerDomain;
     this.slotsPerMember = g.pagesPerBlock * g.slotsPerPage;
     this.slotsPerBlock = this.slotsPerMember * this.members;
@@ -91,7 +125,7 @@ export class BlockTable {
     this.capacity = new Int32Array(this.blocks);
     this.width = new Int32Array(this.blocks);
     this.memberBlock = new Int32Array(this.blocks * this.members);
-    this.blockOfPhysical = new Int32Array(g.blocks);
+    this.blockOfPhysical = new Int32Array(g.blocks).fill(-1);
     this.closedSeq = new Float64Array(this.blocks);
     this.openedAt = new Float64Array(this.blocks);
     this.lastInvalid = new Float64Array(this.blocks);
@@ -113,7 +147,8 @@ export class BlockTable {
           kind === 'superblock'
             ? diesInOrder[Math.floor(i / g.planes)] * g.planes + (i % g.planes)
             : domain * this.members + i;
-        const physical = unit * this.blocksPerDomain + index;
+        const nominal = unit * g.blocksPerPlane + range.first + index;
+        const physical = groups === null ? nominal : groups.memberBlock[block * this.members + i];
         this.memberBlock[block * this.members + i] = physical;
         this.blockOfPhysical[physical] = block;
       }
@@ -132,12 +167,20 @@ export class BlockTable {
     this.state.fill(BlockState.open);
     for (let block = 0; block < this.blocks; block++) {
       this.eraseCount[block] = array.eraseCount[this.memberBlock[block * this.members]];
-      this.dropBadMembers(block, array.bad);
+      if (this.fixed) {
+        this.width[block] = this.members;
+        this.capacity[block] = this.slotsPerBlock;
+      } else this.dropBadMembers(block, array.bad);
     }
   }
 
   domainOf(block: number): number {
     return this.domains === 1 ? 0 : Math.floor(block / this.blocksPerDomain);
+  }
+
+  /** True if the table covers the physical block. */
+  covers(physical: number): boolean {
+    return this.blockOfPhysical[physical] >= 0;
   }
 
   /** Moves bad members behind the good ones and narrows the block. One that has none left, or is not to be narrowed, is bad. */
@@ -192,6 +235,23 @@ export class BlockTable {
     this.openedAt[block] = this.clock;
     this.lastInvalid[block] = this.clock;
     return block;
+  }
+
+  /** Takes a free block out of the pool for good: it becomes bad. */
+  retire(block: number): void {
+    this.unlink(block, this.domainOf(block));
+    this.state[block] = BlockState.bad;
+    this.capacity[block] = 0;
+  }
+
+  /** Puts another physical block in place of a member. @returns the old one, which belongs to no block then. */
+  exchange(block: number, member: number, physical: number): number {
+    const at = block * this.members + member;
+    const old = this.memberBlock[at];
+    this.memberBlock[at] = physical;
+    this.blockOfPhysical[old] = -1;
+    this.blockOfPhysical[physical] = block;
+    return old;
   }
 
   /** A block without room, or one that takes no more programs, becomes a candidate for collection. */

@@ -11,6 +11,8 @@ export const FtlStatus = {
   unreadable: 1,
   /** The drive has too few good blocks left to take writes. */
   readOnly: 2,
+  /** A write to a segment was not at its write pointer, or did not fit into it. Nothing was changed. */
+  misplaced: 3,
 } as const;
 
 /** Added to a 32-bit content word by `FtlClient.slotWord` to say that the word is a handle, not a tag. */
@@ -54,6 +56,29 @@ export interface Ftl {
   idle(untilNs: number): void;
 }
 
+/** The segments of an append-only FTL: each is written in order, from its start, and released as a whole. */
+export interface SegmentView {
+  /** First slot that belongs to a segment; those below may be written in any order. */
+  readonly first: number;
+  readonly count: number;
+  /** Slots from the start of a segment to that of the next. */
+  readonly stride: number;
+  /** The first write at the start of a written segment releases it. */
+  readonly overwrite: boolean;
+  /** How many segments may be open, and open or partly written, if the host sees them as zones. */
+  readonly zones: { readonly maxOpen: number; readonly maxActive: number } | null;
+  /** Slots of a segment that can be written: from its start. */
+  capacityOf(segment: number): number;
+  /** Slots of a segment that have been written. */
+  pointerOf(segment: number): number;
+  /** True if the segment takes no more writes because of `finish`. */
+  isFinished(segment: number): boolean;
+  /** True if the segment takes no more writes because no block is left for it. */
+  isReadOnly(segment: number): boolean;
+  /** The segment takes no more writes before it is released; durable at the next flush. `job` as for `Ftl.write`. */
+  finish(segment: number, job: number): void;
+}
+
 /**
  * What a drive needs of an FTL besides the contract with its host: its life over schedulers, preconditioning and power
  * cuts, and what it can tell about itself. Every mapping scheme makes one (see `createFtl`).
@@ -66,6 +91,8 @@ export interface DriveFtl extends Ftl {
   readonly gcLow: number;
   /** The host must write every block range in order and release it before it writes again: random writes are refused. */
   readonly appendOnly: boolean;
+  /** Of an append-only FTL: its segments. */
+  readonly segments?: SegmentView;
   /** Bytes of controller RAM that the mapping tables of the modelled scheme take. */
   readonly tableBytes: number;
   /** Bytes of RAM that the simulation takes for them. */

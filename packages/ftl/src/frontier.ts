@@ -65,6 +65,7 @@ export class Frontiers {
   private readonly slotsPerPage: number;
   private readonly pagesPerBlock: number;
   private readonly programPages: number;
+  private readonly direct: boolean;
   /** log2 of the slots of a physical block, or −1. */
   private readonly blockShift: number;
   /** Slots of a program unit of a block without bad members. */
@@ -99,6 +100,7 @@ export class Frontiers {
     this.slotsPerPage = g.slotsPerPage;
     this.pagesPerBlock = g.pagesPerBlock;
     this.programPages = g.programPages;
+    this.direct = table.direct;
     const spb = table.slotsPerMember;
     this.blockShift = (spb & (spb - 1)) === 0 ? 31 - Math.clz32(spb) : -1;
     const planes = parts.multiPlane ? Math.min(table.members, g.planes) : 1;
@@ -126,7 +128,7 @@ export class Frontiers {
   /** Block that holds a physical slot. */
   blockOf(psn: number): number {
     const physical = this.physicalOf(psn);
-    return this.table.members === 1 ? physical : this.table.blockOfPhysical[physical];
+    return this.direct ? physical : this.table.blockOfPhysical[physical];
   }
 
   protected physicalOf(psn: number): number {

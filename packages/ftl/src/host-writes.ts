@@ -15,6 +15,8 @@ import type { Upkeep } from './upkeep.js';
 /** The FTL whose host writes these are. */
 export interface HostWritesTarget extends HostQueueTarget {
   readonly logicalSlots: number;
+  /** Slots from here on are not written for the host. */
+  readonly hostSlots: number;
   readonly frontiers: Frontiers;
   readonly collector: Collector;
   readonly trimMap: TrimMap;
@@ -69,8 +71,10 @@ export class HostWrites extends HostQueue {
       return false;
     }
     table.clock++;
-    stats.host++;
-    stats.hostByOrigin[origin]++;
+    if (lpn < this.ftl.hostSlots) {
+      stats.host++;
+      stats.hostByOrigin[origin]++;
+    } else stats.backups++;
     if (upkeep.lost.size > 0) upkeep.lost.delete(lpn);
     frontiers.append(f, lpn, origin, from, job, 0);
     if (group !== allocator.anyGroup && !allocator.isIn(group, f)) stats.outsideGroup++;
@@ -102,7 +106,7 @@ export class HostWrites extends HostQueue {
       frontiers.l2p[i] = UNMAPPED;
       if (mapCache !== null) mapCache.unmapped(i);
       this.ftl.trimMap.trimmed(i, frontiers.blockOf(psn));
-      stats.trimmed++;
+      if (i < this.ftl.hostSlots) stats.trimmed++;
       if (upkeep.lost.size > 0) upkeep.lost.delete(i);
     }
     this.ftl.jobs.finishLater(job);

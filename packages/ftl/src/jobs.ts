@@ -101,6 +101,11 @@ export class Jobs {
     this.parkedNs[job] = -this.clock.clock.now;
   }
 
+  /** The job has waited elsewhere for a free block. */
+  waited(job: number, ns: number): void {
+    this.parkedNs[job] += ns;
+  }
+
   resume(job: number): void {
     this.parkedNs[job] += this.clock.clock.now;
   }

@@ -5,6 +5,7 @@ import type { FtlParts, MappingKind, MappingScheme } from './mapping.js';
 import { checkUsed } from './mapping.js';
 import type { FtlOptions } from './options.js';
 import { PageMapFtl } from './page-map.js';
+import { segmentKinds } from './segments/kinds.js';
 import { resolveStrategy, strategyName } from './strategy-choice.js';
 
 /** The mapping schemes that come with the package. */
@@ -22,6 +23,7 @@ export const mappingKinds: readonly MappingKind[] = [
     parameters: mapCacheParameters,
     create: (values) => ({ attach: (parts) => new PageMapFtl(parts, mapCacheOptions(values)) }),
   },
+  ...segmentKinds,
 ];
 
 /** Name of the mapping scheme that a choice means; empty for an object of the user's own. */

@@ -85,7 +85,9 @@ export function mappingTables(scheme: TableScheme, space: MappedSpace): readonly
         part('segment map', Math.ceil(capacity / size('entrySpanBytes', space.entrySpanBytes, 512 * KIB, slotBytes))),
       ];
     case 'disaggregate': {
-      const superblock = size('superblockBytes', space.superblockBytes, 256 * MIB, 2 * MIB);
+      // The layout of F2FS knows segments of 2 MiB only.
+      const least = space.metadataBytes === undefined ? 2 * MIB : slotBytes;
+      const superblock = size('superblockBytes', space.superblockBytes, 256 * MIB, least);
       const metadata = space.metadataBytes ?? metadataOf(capacity, superblock);
       return [
         part('page map of the metadata area', Math.ceil(size('metadataBytes', metadata, 0, 0) / slotBytes)),

@@ -63,15 +63,16 @@ export class OobScan {
 
   /** Content words were placed in slots whose programs never happened: their owner gets them back. */
   private forgetUnprogrammed(): void {
-    const { array, eraser } = this.target;
+    const { array, eraser, table } = this.target;
     for (let physical = 0; physical < array.geometry.blocks; physical++) {
+      if (!table.covers(physical)) continue;
       eraser.forgetContents(physical, array.garbage[physical] !== 0 ? 0 : array.nextPage[physical]);
     }
   }
 
   /** Of all readable versions of a slot, the one with the largest sequence number is mapped. */
   private mapNewest(): void {
-    const { array, frontiers } = this.target;
+    const { array, frontiers, table } = this.target;
     const { l2p } = frontiers;
     const contents = frontiers.contents as NonNullable<Frontiers['contents']>;
     this.eachReadableSlot(this.report, (psn) => {
@@ -81,6 +82,7 @@ export class OobScan {
       if (current === UNMAPPED || this.isNewer(psn, current)) l2p[lpn] = psn;
     });
     for (let physical = 0; physical < array.geometry.blocks; physical++) {
+      if (!table.covers(physical)) continue;
       if (array.nextPage[physical] > 0) frontiers.openings = Math.max(frontiers.openings, array.openSeq[physical]);
     }
   }
@@ -118,11 +120,11 @@ export class OobScan {
 
   /** All slots of good pages that hold data of a logical slot, in physical order. */
   protected eachReadableSlot(report: RecoveryReport, visit: (psn: number) => void): void {
-    const { array, frontiers } = this.target;
+    const { array, frontiers, table } = this.target;
     const { geometry } = array;
     const m = geometry.slotsPerPage;
     for (let physical = 0; physical < geometry.blocks; physical++) {
-      if (array.bad[physical] !== 0 || array.garbage[physical] !== 0) continue;
+      if (!table.covers(physical) || array.bad[physical] !== 0 || array.garbage[physical] !== 0) continue;
       for (let page = 0; page < array.nextPage[physical]; page++) {
         const ppn = geometry.ppn(physical, page);
         report.pages++;

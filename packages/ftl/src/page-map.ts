@@ -1,7 +1,7 @@
 import { type NandArray, type NandClient, type NandScheduler, NandStatus, type Token } from '@flashstack/nand-device';
 import { diesInOrder } from './allocation.js';
 import { Allocator } from './allocator.js';
-import { BlockTable } from './block-table.js';
+import { type BlockRange, BlockTable } from './block-table.js';
 import { Collector } from './collector.js';
 import { type DriveFtl, FtlStatus } from './contract.js';
 import { BlockEraser } from './eraser.js';
@@ -31,6 +31,18 @@ import { victimKinds } from './victims/kinds.js';
 import type { VictimPolicy } from './victims/policy.js';
 import { type StaticWearLeveling, staticWearLeveling } from './wear-leveling.js';
 
+/** What an FTL that embeds page mapping gives it: a part of the array, and of the logical slots. */
+export interface PageMapRegion {
+  /** Block indices of every plane. */
+  readonly range: BlockRange;
+  /** Slots below are the host's; the others are used by whoever embeds the page map. */
+  readonly hostSlots: number;
+  /** At most so many slots, those of the trim map included, are mapped at a time. */
+  readonly mostMapped: number;
+  /** Counts what both do. */
+  readonly stats: FtlStats;
+}
+
 /**
  * Page-mapping FTL: maps every logical slot to any physical slot. The map is in RAM, or cached there and kept in flash
  * (DFTL). Mapping is decided when an operation is issued, so
@@ -40,7 +52,9 @@ export class PageMapFtl implements DriveFtl, NandClient {
   readonly appendOnly = false;
   readonly logicalSlots: number;
   readonly options: ResolvedFtlOptions;
-  readonly stats: FtlStats = new FtlStats();
+  readonly stats: FtlStats;
+  /** @internal Slots below are written for the host, those above for whoever embeds this FTL. */
+  readonly hostSlots: number;
   /** Columns of the allocation blocks, read-only for users. */
   readonly table: BlockTable;
   readonly array: NandArray;
@@ -79,9 +93,10 @@ export class PageMapFtl implements DriveFtl, NandClient {
 
   /**
    * The array must be empty, except for a call of `recover` right after. `cache`: how the map is cached; null: not at all.
+   * `region`: the part of the device to work on, if it is not the whole.
    * @throws InputError for options that are wrong or leave too little space to collect garbage.
    */
-  constructor(parts: FtlParts, cache: MapCacheOptions | null = null) {
+  constructor(parts: FtlParts, cache: MapCacheOptions | null = null, region: PageMapRegion | null = null) {
     const { array, scheduler, client, random } = parts;
     // Collection may open a frontier for data and one for translation pages.
     const options = resolveFtlOptions(parts.options, array, cache === null ? 1 : 2);
@@ -89,9 +104,11 @@ export class PageMapFtl implements DriveFtl, NandClient {
     this.array = array;
     this.scheduler = scheduler;
     this.logicalSlots = options.logicalSlots;
+    this.hostSlots = region?.hostSlots ?? options.logicalSlots;
+    this.stats = region?.stats ?? new FtlStats();
     const g = array.geometry;
     const sorted = options.freeOrder !== 'fifo' || options.gcFreeOrder !== 'fifo';
-    this.table = new BlockTable(array, options.domain, diesInOrder(g, options.order), sorted);
+    this.table = new BlockTable(array, options.domain, diesInOrder(g, options.order), sorted, false, region?.range);
     const streams = resolveStrategy(parts.options.streams, {
       key: 'ftl.streams',
       what: 'stream policy',
@@ -114,7 +131,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
     const firstMapSlot = options.logicalSlots + this.trimMap.pages;
     const pages = cache === null ? null : mapPages(cache, options.logicalSlots, array);
     const mappedSlots = firstMapSlot + (pages === null ? 0 : pages.pages * pages.slotsPerPage);
-    checkCapacity(options, this.table, this.layout.total, mappedSlots);
+    checkCapacity(options, this.table, this.layout.total, region?.mostMapped ?? mappedSlots);
     const { table, stats } = this;
     this.jobs = new Jobs(client, array, scheduler, this);
     this.mapCache = cache === null || pages === null ? null : new MapCache(this, cache, pages, firstMapSlot);

@@ -116,7 +116,7 @@ export class PairedPageRisks {
 }
 
 /** Per page of a block: the page whose program makes it safe from a torn upper page; itself if it never is at risk. */
-function safePages(array: NandArray): Int32Array {
+export function safePages(array: NandArray): Int32Array {
   const { geometry, config } = array;
   const safe = Int32Array.from({ length: geometry.pagesPerBlock }, (_, page) => page);
   if (config.geometry.cellBits === 1 || geometry.programPages > 1 || config.features.pairedLost === 0) return safe;
@@ -125,7 +125,8 @@ function safePages(array: NandArray): Int32Array {
   return safe.map((page) => lastOfLine.get(geometry.wordLine[page]) as number);
 }
 
-function pairingDistance(safe: Int32Array): number {
+/** Pages that one may lie before the page that makes it safe; 0: none is ever at risk. */
+export function pairingDistance(safe: Int32Array): number {
   return safe.reduce((most, after, page) => Math.max(most, after - page), 0);
 }
 

@@ -7,7 +7,7 @@ export const VALIDITY_BUCKETS = 65;
 /**
  * Counters of an FTL, in slots unless the name says otherwise. Term by term (specification section 6.5):
  * `programmed` + `pending` + `dropped` = `carried` + `placed`, where `placed` is `host` + the five `moved` reasons +
- * `trimMap` + `mapping` + `padding` + `reprogrammed`.
+ * `trimMap` + `mapping` + `backups` + `padding` + `reprogrammed`.
  */
 export class FtlStats {
   /** Slots written by the host. */
@@ -18,11 +18,16 @@ export class FtlStats {
   trimMap = 0;
   /** Slots of translation pages written, relocations not included (DFTL). */
   mapping = 0;
+  /**
+   * Slots written beside the data area of an append-only FTL: copies of data that must be durable before its program unit
+   * is full or its word line complete, and states of zones.
+   */
+  backups = 0;
   /** Slots programmed without data: a flush, an erase or a power cut could not wait for the program unit to fill. */
   padding = 0;
   /** Slots written again because their program failed. */
   reprogrammed = 0;
-  /** Slots that a power cut took before their program unit was full. */
+  /** Slots that a power cut, or the release of their segment, took before their program unit was full. */
   dropped = 0;
   /** Slots programmed, counted where programs are issued. */
   programmed = 0;
@@ -82,7 +87,7 @@ export class FtlStats {
   /** Slots placed for any reason: programmed since, waiting for their program unit, or dropped by a power cut. */
   get placed(): number {
     const moved = this.moved[0] + this.moved[1] + this.moved[2] + this.moved[3] + this.moved[4];
-    return this.host + moved + this.trimMap + this.mapping + this.padding + this.reprogrammed;
+    return this.host + moved + this.trimMap + this.mapping + this.backups + this.padding + this.reprogrammed;
   }
 
   /** Slots programmed or pending that no term explains; 0 if the books balance. */

@@ -136,13 +136,18 @@ export class Upkeep extends Custody implements CollectorOwner {
     }
   }
 
-  /** Takes over what the array asks to be written again. */
+  /** Takes over what the array asks to be written again, as far as it is in blocks of the table. */
   requireRefresh(): void {
-    const { reliability } = this.parts.array;
+    const { array, table } = this.parts;
+    const { reliability } = array;
     if (reliability === null) return;
     for (const physical of reliability.reclaimQueue.splice(0)) {
-      this.collector.require(this.parts.table.blockOfPhysical[physical], MoveReason.refresh);
+      if (table.covers(physical)) this.collector.require(table.blockOfPhysical[physical], MoveReason.refresh);
+      else reliability.reclaimQueue.push(physical);
     }
-    for (const ppn of reliability.refreshQueue.splice(0)) this.collector.refresh(ppn);
+    for (const ppn of reliability.refreshQueue.splice(0)) {
+      if (table.covers(array.geometry.blockOf(ppn))) this.collector.refresh(ppn);
+      else reliability.refreshQueue.push(ppn);
+    }
   }
 }

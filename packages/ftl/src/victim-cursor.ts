@@ -85,7 +85,7 @@ export class VictimCursor {
     const { l2p } = this.frontiers;
     const lpnOf = this.array.lpn;
     const size = table.slotsPerMember;
-    const first = block * size;
+    const first = table.memberBlock[block * table.members] * size;
     let at = this.page[domain];
     let mask = this.mask[domain];
     for (;;) {

@@ -134,6 +134,7 @@ export function subject(
   const ftl = createFtl({ array, scheduler: world.scheduler, client, random, options });
   return {
     ftl,
+    ...(ftl.segments === undefined ? {} : { segments: ftl.segments }),
     wordAt: (psn) => (array.word as Uint32Array)[psn],
     advance: (amount) => world.advance(amount),
     drain: () => world.drain(),

@@ -1,2 +1,2 @@
-export type { FtlConformanceOptions, FtlScenario, FtlSubject, FtlSupports } from './suite.js';
+export type { FtlConformanceOptions, FtlScenario, FtlSubject, FtlSupports } from './run.js';
 export { ftlConformance } from './suite.js';

@@ -1,7 +1,7 @@
 import { CONTENT_HANDLE, type FtlClient, FtlStatus } from '../contract.js';
 
 /** What a job was. */
-const JobKind = { write: 0, read: 1, trim: 2, flush: 3 } as const;
+const JobKind = { write: 0, read: 1, trim: 2, flush: 3, refused: 4 } as const;
 
 interface Job {
   readonly kind: number;
@@ -9,6 +9,8 @@ interface Job {
   readonly count: number;
   /** Order of issue of all operations. */
   readonly op: number;
+  /** Slots from `lpn` on that a write at the start of a segment releases. */
+  readonly releases: number;
 }
 
 /** A version of a slot: the word written by an operation, or null after a trim and before the first write. */
@@ -28,6 +30,8 @@ export class ShadowClient implements FtlClient {
   readonly open: Map<number, Job> = new Map();
   /** Physical slots that hold each handle, as the FTL reported them. */
   readonly handles: Map<number, number> = new Map();
+  /** Order of issue of the latest flush that has ended well. */
+  flushedOp = 0;
   /** The reads that follow are the first ones after a recovery. */
   recovering = false;
   private readonly slots: number;
@@ -36,8 +40,8 @@ export class ShadowClient implements FtlClient {
   private readonly candidates: Version[][];
   /** Failing blocks may wear the drive out; from then on slots may be lost and operations refused. */
   private readonly mayWearOut: boolean;
-  private wornOut = false;
-  private ops = 0;
+  wornOut = false;
+  ops = 0;
   private words = 0;
   private freeJobs: number[] = [];
   private nextJob = 0;
@@ -49,13 +53,13 @@ export class ShadowClient implements FtlClient {
     this.candidates = this.mapped.map((version) => [version]);
   }
 
-  begin(kind: keyof typeof JobKind, lpn = 0, count = 0): number {
+  /** A job of kind `refused` must end as misplaced. `releases`: see `Job`. */
+  begin(kind: keyof typeof JobKind, lpn = 0, count = 0, releases = 0): number {
     const job = this.freeJobs.pop() ?? this.nextJob++;
     this.ops++;
-    this.open.set(job, { kind: JobKind[kind], lpn, count, op: this.ops });
-    if (kind === 'trim') {
-      for (let slot = lpn; slot < lpn + count; slot++) this.addCandidate(slot, { op: this.ops, word: null });
-    }
+    this.open.set(job, { kind: JobKind[kind], lpn, count, op: this.ops, releases });
+    const gone = kind === 'trim' ? count : releases;
+    for (let slot = lpn; slot < lpn + gone; slot++) this.addCandidate(slot, { op: this.ops, word: null });
     return job;
   }
 
@@ -67,9 +71,9 @@ export class ShadowClient implements FtlClient {
     }
     this.open.delete(job);
     this.freeJobs.push(job);
-    if (status === FtlStatus.readOnly && this.mayWearOut) this.wornOut = true;
-    if (status !== FtlStatus.ok && !this.wornOut)
-      this.fail(`job ${job} of kind ${done.kind} ended with status ${status}`);
+    const expected = done.kind === JobKind.refused ? FtlStatus.misplaced : FtlStatus.ok;
+    if (status >= FtlStatus.readOnly && status !== expected && this.mayWearOut) this.wornOut = true;
+    if (status !== expected && !this.wornOut) this.fail(`job ${job} of kind ${done.kind} ended with status ${status}`);
     if (done.kind === JobKind.trim) this.applyTrim(done);
     if (done.kind === JobKind.flush && status === FtlStatus.ok) this.applyFlush(done.op);
   }
@@ -80,6 +84,7 @@ export class ShadowClient implements FtlClient {
       this.fail(`the word of slot ${lpn} was asked for job ${job}, which does not write it`);
       return 0;
     }
+    if (write.releases > 0 && lpn === write.lpn) this.release(write);
     const word = ++this.words;
     const version = { op: write.op, word };
     this.mapped[lpn] = version;
@@ -96,8 +101,9 @@ export class ShadowClient implements FtlClient {
     }
     const word = psn < 0 ? null : this.wordAt(psn);
     if (word === this.mapped[lpn].word) return;
+    const released = (job: Job): number => (job.kind === JobKind.trim ? job.count : job.releases);
     const trimmed = [...this.open.values()].some(
-      (job) => job.kind === JobKind.trim && job.op > this.mapped[lpn].op && lpn >= job.lpn && lpn < job.lpn + job.count,
+      (job) => job.op > this.mapped[lpn].op && lpn >= job.lpn && lpn < job.lpn + released(job),
     );
     if (word === null && (trimmed || this.wornOut)) return;
     this.fail(`slot ${lpn} reads as ${word}, expected ${this.mapped[lpn].word}`);
@@ -114,6 +120,11 @@ export class ShadowClient implements FtlClient {
     if (count === undefined) this.fail(`handle ${word} died more often than it was stored`);
     else if (count === 1) this.handles.delete(word);
     else this.handles.set(word, count - 1);
+  }
+
+  /** The word that a slot must read as; null: nothing. */
+  wordOf(lpn: number): number | null {
+    return this.mapped[lpn].word;
   }
 
   /** The words of the array under test. */
@@ -148,6 +159,12 @@ export class ShadowClient implements FtlClient {
     versions.splice(at, 0, version);
   }
 
+  private release(write: Job): void {
+    for (let slot = write.lpn; slot < write.lpn + write.releases; slot++) {
+      this.mapped[slot] = { op: write.op, word: null };
+    }
+  }
+
   private applyTrim(trim: Job): void {
     for (let slot = trim.lpn; slot < trim.lpn + trim.count; slot++) {
       if (this.mapped[slot].op < trim.op) this.mapped[slot] = { op: trim.op, word: null };
@@ -156,6 +173,7 @@ export class ShadowClient implements FtlClient {
 
   /** Of the operations issued before a flush, only the last one on each slot can be what a power cut leaves. */
   private applyFlush(op: number): void {
+    this.flushedOp = Math.max(this.flushedOp, op);
     for (let slot = 0; slot < this.slots; slot++) {
       const versions = this.candidates[slot];
       let last = 0;

@@ -1,50 +1,5 @@
-import { RandomSource, type RandomStream } from '@flashstack/sim';
-import type { Ftl, FtlClient } from '../contract.js';
-import { ShadowClient } from './shadow.js';
-
-/** What the implementation under test can do. */
-export interface FtlSupports {
-  /** `powerCut` of the subject works. */
-  readonly powerCut: boolean;
-}
-
-/** One random run: the subject is made for it. */
-export interface FtlScenario {
-  readonly seed: number;
-  /** Make program and erase failures likely (but no bit errors, so no data may be lost before the drive is worn out). */
-  readonly faults: boolean;
-}
-
-/** An FTL with everything around it that the suite needs. */
-export interface FtlSubject {
-  readonly ftl: Ftl;
-  /** Content word of a physical slot. */
-  wordAt(psn: number): number;
-  /** Lets some of what is in flight happen; `amount` is 0 … 1. */
-  advance(amount: number): void;
-  /** Lets everything happen. */
-  drain(): void;
-  /** Power is lost now, and the FTL recovers; `ftl` may be used again on return. */
-  powerCut(): void;
-  /** Checks the implementation's own invariants; throws if one does not hold. */
-  inspect(): void;
-  /** Physical slots that hold the handle `word` now, if the implementation can tell. */
-  slotsOfHandle?(word: number): number;
-}
-
-/** How the suite is run. */
-export interface FtlConformanceOptions {
-  /** The test function of a test runner. */
-  readonly test: (name: string, run: () => void) => void;
-  readonly factory: (scenario: FtlScenario, client: FtlClient) => FtlSubject;
-  readonly supports: FtlSupports;
-  /** Random runs per group of tests. Default 50. */
-  readonly seeds?: number;
-  /** First seed. Default 1. */
-  readonly firstSeed?: number;
-  /** Operations per run. Default 400. */
-  readonly operations?: number;
-}
+import { AppendRun } from './append-run.js';
+import { type FtlConformanceOptions, type FtlScenario, Run } from './run.js';
 
 /**
  * Tests any FTL against a plain model of its contract: data integrity under random writes, trims, flushes and reads with
@@ -56,12 +11,12 @@ export function ftlConformance(options: FtlConformanceOptions): void {
   const first = options.firstSeed ?? 1;
   const group = (name: string, faults: boolean, cuts: boolean): void => {
     test(`${name}, ${seeds} seeds`, () => {
-      for (let seed = first; seed < first + seeds; seed++) new Run(options, { seed, faults }, cuts).run();
+      for (let seed = first; seed < first + seeds; seed++) newRun(options, { seed, faults }, cuts).run();
     });
   };
-  test('an unwritten slot reads as nothing', () => new Run(options, { seed: 1, faults: false }, false).readUnwritten());
+  test('an unwritten slot reads as nothing', () => newRun(options, { seed: 1, faults: false }, false).readUnwritten());
   test('requests outside the logical size are refused and change nothing', () => {
-    new Run(options, { seed: 1, faults: false }, false).refuseOutside();
+    newRun(options, { seed: 1, faults: false }, false).refuseOutside();
   });
   group('random operations keep every slot', false, false);
   group('random operations with failing blocks keep every slot', true, false);
@@ -70,7 +25,7 @@ export function ftlConformance(options: FtlConformanceOptions): void {
     group('power cuts with failing blocks keep what was flushed', true, true);
   } else {
     test('a power cut is refused', () => {
-      const run = new Run(options, { seed: 1, faults: false }, true);
+      const run = newRun(options, { seed: 1, faults: false }, true);
       let refused = false;
       try {
         run.subject.powerCut();
@@ -82,154 +37,8 @@ export function ftlConformance(options: FtlConformanceOptions): void {
   }
 }
 
-class Run {
-  readonly subject: FtlSubject;
-  private readonly options: FtlConformanceOptions;
-  private readonly scenario: FtlScenario;
-  private readonly cuts: boolean;
-  private readonly shadow: ShadowClient;
-  private readonly random: RandomStream;
-  private readonly slots: number;
-
-  constructor(options: FtlConformanceOptions, scenario: FtlScenario, cuts: boolean) {
-    this.options = options;
-    this.scenario = scenario;
-    this.cuts = cuts;
-    this.random = new RandomSource(scenario.seed).stream('conformance');
-    // The client must exist before the FTL whose size it needs.
-    const probe = options.factory(scenario, new ShadowClient(0, true));
-    this.slots = probe.ftl.logicalSlots;
-    this.shadow = new ShadowClient(this.slots, scenario.faults);
-    this.subject = options.factory(scenario, this.shadow);
-    this.shadow.wordAt = (psn) => this.subject.wordAt(psn);
-  }
-
-  run(): void {
-    const { random, subject } = this;
-    const operations = this.options.operations ?? 400;
-    this.fill();
-    for (let i = 0; i < operations; i++) {
-      this.operate();
-      if (random.below(4) === 0) subject.advance(random.nextFloat());
-      if (random.below(50) === 0) this.inspect();
-      if (this.cuts && random.below(120) === 0) this.cut();
-      this.check();
-    }
-    this.drain();
-    this.readAll();
-    this.inspect();
-    this.checkHandles();
-  }
-
-  readUnwritten(): void {
-    this.subject.ftl.read(0, Math.min(8, this.slots), this.shadow.begin('read', 0, Math.min(8, this.slots)));
-    if (this.shadow.open.size !== 1) throw this.error('the read was reported done from inside the call');
-    this.drain();
-  }
-
-  refuseOutside(): void {
-    const { ftl } = this.subject;
-    for (const [lpn, count] of [
-      [-1, 1],
-      [0, 0],
-      [this.slots, 1],
-      [this.slots - 1, 2],
-    ]) {
-      for (const call of [
-        () => ftl.read(lpn, count, 0),
-        () => ftl.write(lpn, count, 0, 0, 0),
-        () => ftl.trim(lpn, count, 0),
-      ]) {
-        let refused = false;
-        try {
-          call();
-        } catch (error) {
-          refused = error instanceof RangeError;
-        }
-        if (!refused) throw this.error(`a request of ${count} slots from ${lpn} was not refused with a RangeError`);
-      }
-    }
-    this.drain();
-    this.inspect();
-  }
-
-  /** Most of the device, so that collection has to work. */
-  private fill(): void {
-    for (let lpn = 0; lpn < this.slots; lpn += 4) {
-      if (this.random.below(10) === 0) continue;
-      this.write(lpn, Math.min(4, this.slots - lpn));
-    }
-    this.drain();
-  }
-
-  private operate(): void {
-    const { random } = this;
-    const kind = random.below(100);
-    // Half of the accesses go to an eighth of the slots.
-    const range = random.below(2) === 0 ? this.slots : Math.ceil(this.slots / 8);
-    const lpn = random.below(range);
-    const count = Math.min(1 + random.below(random.below(8) === 0 ? 24 : 3), this.slots - lpn);
-    if (kind < 70) this.write(lpn, count);
-    else if (kind < 85) this.subject.ftl.read(lpn, count, this.shadow.begin('read', lpn, count));
-    else if (kind < 95) this.subject.ftl.trim(lpn, count, this.shadow.begin('trim', lpn, count));
-    else if (kind < 99) this.flush();
-    else this.subject.ftl.idle(Number.MAX_SAFE_INTEGER);
-  }
-
-  private write(lpn: number, count: number): void {
-    const job = this.shadow.begin('write', lpn, count);
-    this.subject.ftl.write(lpn, count, this.random.below(256), this.random.below(4), job);
-  }
-
-  private flush(): void {
-    this.subject.ftl.flush(this.shadow.begin('flush'));
-  }
-
-  private cut(): void {
-    this.shadow.powerCut();
-    this.subject.powerCut();
-    this.inspect();
-    this.shadow.recovering = true;
-    for (let lpn = 0; lpn < this.slots; lpn++) this.subject.ftl.read(lpn, 1, this.shadow.begin('read', lpn, 1));
-    this.shadow.recovering = false;
-    this.check();
-  }
-
-  private readAll(): void {
-    for (let lpn = 0; lpn < this.slots; lpn++) this.subject.ftl.read(lpn, 1, this.shadow.begin('read', lpn, 1));
-    this.drain();
-  }
-
-  private drain(): void {
-    // A write may wait for its program unit to fill until a flush pads it.
-    this.flush();
-    this.subject.drain();
-    this.check();
-    if (this.shadow.open.size > 0) throw this.error(`${this.shadow.open.size} jobs were never reported done`);
-  }
-
-  private inspect(): void {
-    try {
-      this.subject.inspect();
-    } catch (error) {
-      throw this.error((error as Error).message);
-    }
-  }
-
-  private checkHandles(): void {
-    const { subject } = this;
-    if (subject.slotsOfHandle === undefined) return;
-    for (const [word, count] of this.shadow.handles) {
-      const found = subject.slotsOfHandle(word);
-      if (found !== count) throw this.error(`handle ${word} stands in ${found} slots, but ${count} were reported`);
-    }
-  }
-
-  private check(): void {
-    if (this.shadow.problem !== null) throw this.error(this.shadow.problem);
-  }
-
-  private error(what: string): Error {
-    return new Error(`seed ${this.scenario.seed}: ${what}`);
-  }
+function newRun(options: FtlConformanceOptions, scenario: FtlScenario, cuts: boolean): Run {
+  return options.supports.appendOnly === true
+    ? new AppendRun(options, scenario, cuts)
+    : new Run(options, scenario, cuts);
 }
