@@ -1,6 +1,7 @@
 import type { Ftl, FtlStats } from '@flashstack/ftl';
 import type { NandScheduler, Token } from '@flashstack/nand-device';
 import type { EventTarget, Simulator } from '@flashstack/sim';
+import type { AppendOrder } from './append-order.js';
 import type { SsdConfig } from './config.js';
 import type { RequestContents } from './contents.js';
 import { GcFirmware } from './gc-firmware.js';
@@ -56,6 +57,8 @@ export interface ControllerParts {
   readonly scheduler: NandScheduler;
   /** Null: the drive keeps no contents. */
   readonly contents: RequestContents | null;
+  /** Null: slots may be written in any order. */
+  readonly append: AppendOrder | null;
 }
 
 /** What the parts of a controller share: tables, timelines, and how a request passes time and ends. */
@@ -67,6 +70,7 @@ export class CommandContext {
   readonly ftl: TimedFtl;
   readonly scheduler: NandScheduler;
   readonly contents: RequestContents | null;
+  readonly append: AppendOrder | null;
   readonly readCache: ReadCacheCounters | null;
   readonly timelines: HostTimelines;
   readonly buffer: WriteBuffer;
@@ -100,6 +104,7 @@ export class CommandContext {
     this.ftl = parts.ftl;
     this.scheduler = parts.scheduler;
     this.contents = parts.contents;
+    this.append = parts.append;
     this.readCache = parts.readCache;
     this.port = parts.port;
     this.events = events;

@@ -32,7 +32,8 @@ export class Controller implements FtlClient, EventTarget {
     this.context = new CommandContext(parts, this);
     this.reads = new ReadCommands(this.context);
     this.writes = new WriteCommands(this.context, this.reads.cached, () => this.written());
-    this.padded = programSlots(parts.config) > 1 && !this.context.early;
+    // Of an append-only drive any number of segments may be partly written: they would fill a buffer for good.
+    this.padded = programSlots(parts.config) > 1 && (!this.context.early || parts.append !== null);
   }
 
   /** Requests under way. */
@@ -186,6 +187,7 @@ export class Controller implements FtlClient, EventTarget {
         else this.compute(h, readNs + readSlotNs * (Math.min(chunkSlots, table.slots[h]) - 1), readPipelineNs);
         break;
       case BlockOp.write:
+        if (this.context.append?.isOrdered(h) === true) this.context.append.begin(h);
         if ((table.flags[h] & BlockFlag.preflush) !== 0) {
           table.stage[h] = Stage.preflush;
           this.writes.flush(h);
@@ -243,7 +245,7 @@ export class Controller implements FtlClient, EventTarget {
   private pad(): void {
     const { active, ftl, jobs } = this.context;
     this.padArmed = false;
-    if (active > 0) ftl.flush(jobs.acquire(Job.pad, 0, 0, 0));
+    if (active > 0 && (!this.context.early || this.writes.isFull)) ftl.flush(jobs.acquire(Job.pad, 0, 0, 0));
   }
 
   /** No command is under way. */

@@ -17,7 +17,7 @@ import {
   type VssimDelays,
   VssimScheduler,
 } from '@flashstack/nand-device';
-import { type RandomSource, type Simulator, UniformRanks } from '@flashstack/sim';
+import { InputError, type RandomSource, type Simulator, UniformRanks } from '@flashstack/sim';
 import type { SsdConfig } from './config.js';
 import type { ContentPool } from './content-pool.js';
 import { FtlSocket } from './ftl-socket.js';
@@ -65,6 +65,14 @@ export class FlashStack {
       this.ftl = this.newFtl();
     }
     if (state === 'none') return 'none';
+    if (state === 'steady' && this.ftl.appendOnly) {
+      throw new InputError(
+        'ERR_SSD_PRECONDITION',
+        `precondition: found "steady", but a drive with ftl.mapping ${this.scheme} is written in order only and has no steady ` +
+          'state of random writes. Use "fill", or "none"',
+        'precondition',
+      );
+    }
     const { ftl } = this;
     const slots = Math.floor(ftl.logicalSlots * share);
     const random = this.random.stream('ssd.precondition');

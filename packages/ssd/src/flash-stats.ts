@@ -47,6 +47,7 @@ function registerSchemeStats(ftl: LayerStats, flash: FlashStack): void {
   ftl.gauge('merges.partial', () => stats().partialMerges);
   ftl.gauge('merges.full', () => stats().fullMerges);
   ftl.gauge('merges.copies', () => stats().moved[MoveReason.merge]);
+  ftl.gauge('backups.slots', () => stats().backups);
   ftl.gauge('mapping.slots', () => stats().mapping);
   ftl.gauge('mapping.reads', () => stats().mapReads);
   ftl.gauge('mapping.hits', () => stats().mapHits);

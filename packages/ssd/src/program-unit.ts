@@ -1,11 +1,16 @@
+import { mappingName } from '@flashstack/ftl';
 import type { SsdConfig } from './config.js';
+
+/** Mapping schemes whose data is striped over all planes of a die, whatever the domain. */
+const appendOnly: readonly string[] = ['segment', 'disaggregate', 'zoned'];
 
 /** Slots that one program command writes. */
 export function programSlots(config: SsdConfig): number {
   const { geometry, features } = config.nand;
   const { domain = 'unit', multiPlane = true } = config.ftl;
   const pages = geometry.programUnit === 'wordline' ? geometry.cellBits : 1;
-  const planes = features.multiPlane && multiPlane && domain !== 'unit' ? geometry.planes : 1;
+  const together = domain !== 'unit' || appendOnly.includes(mappingName(config.ftl.mapping));
+  const planes = features.multiPlane && multiPlane && together ? geometry.planes : 1;
   return (geometry.pageBytes / geometry.slotBytes) * pages * planes;
 }
 

@@ -8,6 +8,7 @@ import {
   validateRequest,
 } from '@flashstack/block-device';
 import { InputError, RandomSource, SimulationError, type Simulator, type StatsRegistry } from '@flashstack/sim';
+import { AppendOrder } from './append-order.js';
 import { checkSsdConfig } from './check-config.js';
 import type { HostPort } from './command-context.js';
 import type { SsdConfig } from './config.js';
@@ -56,6 +57,8 @@ export class Ssd implements BlockDevice, HostPort {
   private locks!: RangeLocks;
   private contents: RequestContents | null = null;
   private life: LifeCounters = new LifeCounters();
+  /** Null: slots may be written in any order. */
+  private append: AppendOrder | null = null;
   private inFlight = 0;
   private powered = true;
   /** After a power cut of a protected drive: requests it still works on, for nobody; new ones wait behind them. */
@@ -107,14 +110,22 @@ export class Ssd implements BlockDevice, HostPort {
       request.owner.ioDone(request);
       return;
     }
+    if (this.append !== null && changesData(request.op)) {
+      request.status = this.append.accept(request.op, request.block, request.count);
+      if (request.status !== BlockStatus.ok) {
+        request.owner.ioDone(request);
+        return;
+      }
+    }
     this.stats.submitted++;
     this.inFlight++;
     const h = this.enter(request);
-    if (changesData(request.op) && !this.locks.enter(h)) {
-      this.stats.counters.overlapWaits++;
-      return;
-    }
-    this.dispatch(h);
+    const free = !changesData(request.op) || this.locks.enter(h);
+    if (!free) this.stats.counters.overlapWaits++;
+    if (this.append?.isOrdered(h) === true) {
+      this.append.submit(h, free);
+      this.dispatchInOrder();
+    } else if (free) this.dispatch(h);
   }
 
   /** A request has left the controller. */
@@ -259,7 +270,8 @@ export class Ssd implements BlockDevice, HostPort {
     table.flags[h] = through ? request.flags | BlockFlag.fua : request.flags;
     table.origin[h] = request.origin;
     table.stream[h] = request.stream;
-    table.flow[h] = request.flow;
+    // Several queues would not keep the order of writes.
+    table.flow[h] = this.append === null ? request.flow : 0;
     table.lpn[h] = first;
     table.head[h] = head;
     table.blocks[h] = count;
@@ -268,7 +280,12 @@ export class Ssd implements BlockDevice, HostPort {
     table.tail[h] = slots * this.slotBlocks - head - count;
     table.linkBytes[h] = count * this.blockBytes;
     table.issuedNs[h] = this.simulator.now;
-    if (this.contents !== null && request.op === BlockOp.write) this.contents.capture(h);
+    // What is append-only has no other way to hold zeroes than to have them written; they need not come over the link.
+    if (this.append !== null && request.op === BlockOp.writeZeroes) {
+      table.op[h] = BlockOp.write;
+      table.linkBytes[h] = 0;
+    }
+    if (this.contents !== null && table.op[h] === BlockOp.write) this.contents.capture(h);
     return h;
   }
 
@@ -286,12 +303,24 @@ export class Ssd implements BlockDevice, HostPort {
   }
 
   private releaseHeld(): void {
-    for (let h = this.locks.nextRunnable(); h >= 0; h = this.locks.nextRunnable()) this.dispatch(h);
+    for (let h = this.locks.nextRunnable(); h >= 0; h = this.locks.nextRunnable()) {
+      if (this.append?.isOrdered(h) === true) this.append.unblock(h);
+      else this.dispatch(h);
+    }
+    this.dispatchInOrder();
+  }
+
+  /** Writes to an append-only range begin in the order in which they were submitted. */
+  private dispatchInOrder(): void {
+    if (this.append === null) return;
+    for (let h = this.append.next(); h >= 0; h = this.append.next()) this.dispatch(h);
   }
 
   /** A controller in its state after power-on. */
   private reset(): void {
     this.table = new RequestTable();
+    const { segments } = this.flash.ftl;
+    this.append = segments === undefined ? null : new AppendOrder(segments, this.table, this.slotBlocks);
     this.locks = new RangeLocks(this.table);
     const { flash, pool } = this;
     this.contents = pool === null ? null : new RequestContents(pool, this.table, flash.array);
@@ -305,6 +334,7 @@ export class Ssd implements BlockDevice, HostPort {
       ftl: flash.ftl,
       scheduler: flash.scheduler,
       contents: this.contents,
+      append: this.append,
     });
     flash.socket.client = this.controller;
     this.host = new HostInterface(this.simulator, this.config, this.table, this, this.controller);

@@ -22,6 +22,8 @@ export class WriteCommands implements DrainOwner {
   private readonly onWritten: () => void;
   private readonly cached: CachedReads | null;
   private trimmedSinceFlush = false;
+  /** The write that follows the one that has been handed on last, −1: none that has begun. */
+  private nextInOrder = -1;
 
   /** `onWritten`: called whenever a slot has been handed to the FTL. */
   constructor(context: CommandContext, cached: CachedReads | null, onWritten: () => void) {
@@ -75,7 +77,19 @@ export class WriteCommands implements DrainOwner {
       table.arrived[h] += chunkSlots;
       this.expectChunk(h, Math.min(chunkSlots, rest - chunkSlots));
     }
-    this.place(h);
+    const { append } = this.context;
+    if (append === null || !append.isOrdered(h)) this.place(h);
+    else if (append.mayPlace(h)) this.placeInOrder(h);
+  }
+
+  /** Hands on a write to the append-only range, and those behind it that have waited for it. */
+  private placeInOrder(first: number): void {
+    const { table } = this.context;
+    for (let h = first; h >= 0 && table.arrived[h] > table.placed[h]; ) {
+      this.nextInOrder = -1;
+      this.place(h);
+      h = this.nextInOrder;
+    }
   }
 
   /** DISCARD and WRITE_ZEROES unmap whole slots; WRITE_ZEROES writes the blocks at its ends. */
@@ -85,7 +99,9 @@ export class WriteCommands implements DrainOwner {
     let last = first + table.slots[h] - 1;
     if (this.context.maskOf(h, 0) !== fullMask) first++;
     if (last >= first && this.context.maskOf(h, table.slots[h] - 1) !== fullMask) last--;
-    const count = last - first + 1;
+    let count = last - first + 1;
+    const { append } = this.context;
+    if (append !== null) [first, count] = append.shrink(first, last);
     table.arrived[h] = table.slots[h];
     if (table.op[h] === BlockOp.discard) table.placed[h] = table.slots[h];
     if (count > 0) {
@@ -159,7 +175,10 @@ export class WriteCommands implements DrainOwner {
       if (!this.placeSlots(h)) return;
       admission.shift();
       table.waiting[h] = 0;
-      if (table.placed[h] === table.slots[h]) this.placedAll(h);
+      if (table.placed[h] < table.slots[h]) continue;
+      this.nextInOrder = -1;
+      this.placedAll(h);
+      if (this.nextInOrder >= 0) this.placeInOrder(this.nextInOrder);
     }
   }
 
@@ -211,6 +230,8 @@ export class WriteCommands implements DrainOwner {
       table.waiting[h] = 1;
       this.admission.push(0, h);
       counters.bufferFullWaits++;
+      // What fills the buffer may wait for its program units.
+      if (this.context.append !== null) this.onWritten();
     } else if (table.placed[h] === table.slots[h]) {
       this.placedAll(h);
     }
@@ -296,11 +317,18 @@ export class WriteCommands implements DrainOwner {
     if (this.mustPersist(h)) {
       table.unissued[h]++;
       buffer.waiters[entry] = waiters.link(h, true, buffer.waiters[entry]);
-      if (this.buffered && buffer.state[entry] === EntryState.dirty) this.drain.advance(entry);
+      if (this.buffered && buffer.state[entry] === EntryState.dirty) this.advance(entry);
     } else if (!early) {
       table.pending[h]++;
       buffer.waiters[entry] = waiters.link(h, false, buffer.waiters[entry]);
     }
+  }
+
+  /** An entry goes to the FTL; on an append-only drive those before it go first. */
+  private advance(entry: number): void {
+    const { buffer, append } = this.context;
+    while (append !== null && buffer.head !== entry) this.drain.advance(buffer.head);
+    this.drain.advance(entry);
   }
 
   private mustPersist(h: number): boolean {
@@ -309,7 +337,8 @@ export class WriteCommands implements DrainOwner {
 
   /** Everything that waited for room has it: what garbage collection caused of the wait counts as its. */
   private placedAll(h: number): void {
-    const { table, simulator } = this.context;
+    const { table, simulator, append } = this.context;
+    if (append?.isOrdered(h) === true) this.nextInOrder = append.placed(h);
     const now = simulator.now;
     const stall = now - table.markNs[h];
     if (stall > 0) {
@@ -357,5 +386,6 @@ export class WriteCommands implements DrainOwner {
 }
 
 function statusOf(status: number): number {
+  if (status === FtlStatus.misplaced) return BlockStatus.zoneInvalidWrite;
   return status === FtlStatus.readOnly ? BlockStatus.readOnly : BlockStatus.mediaError;
 }
