@@ -3,6 +3,9 @@ export interface NandClock {
   readonly now: number;
 }
 
+/** So many numbers are moved one by one. */
+const FEW = 24;
+
 /**
  * The reservations of every channel: sorted intervals in flat columns, adjoining ones merged. A read books its data
  * transfer ahead of time, so later commands must be able to use the gap before it; a single next-free time per channel
@@ -22,6 +25,9 @@ export class Bus {
   private readonly firsts: Int32Array;
   private readonly lasts: Int32Array;
   private readonly limit: number;
+  /** Intervals that are left when a list that was too long has been shortened. */
+  private readonly kept: number;
+  private readonly gaps: Float64Array;
   private readonly stride: number;
   private readonly clock: NandClock;
 
@@ -33,6 +39,8 @@ export class Bus {
     this.firsts = Int32Array.from({ length: channels }, (_, channel) => channel * this.stride);
     this.lasts = Int32Array.from(this.firsts);
     this.limit = 2 * limit;
+    this.kept = Math.max(1, Math.floor((3 * limit) / 4));
+    this.gaps = new Float64Array(limit);
     this.clock = clock;
   }
 
@@ -44,9 +52,7 @@ export class Bus {
     this.busyNs[channel] += length;
     const first = this.firsts[channel];
     const last = this.lasts[channel];
-    // Most requests come behind most reservations, so the search begins at the far end.
-    let index = last;
-    while (index > first && spans[index - 1] > at) index -= 2;
+    let index = this.firstAfter(channel, at);
     while (index < last && spans[index] - at < length) {
       at = spans[index + 1];
       index += 2;
@@ -84,7 +90,8 @@ export class Bus {
       last -= moved;
       at -= moved;
     }
-    for (let i = last + 1; i > at + 1; i--) spans[i] = spans[i - 2];
+    if (last - at > FEW) spans.copyWithin(at + 2, at, last);
+    else for (let i = last + 1; i > at + 1; i--) spans[i] = spans[i - 2];
     spans[at] = io[2];
     spans[at + 1] = until;
     this.firsts[channel] = first;
@@ -92,15 +99,46 @@ export class Bus {
     if (last + 2 - first > this.limit) this.closeSmallest(channel);
   }
 
-  /** Gives up the smallest gap between intervals, the first of equal ones. */
+  /** Gives up the smallest gaps between intervals, the first of equal ones, until a quarter of the list is free again. */
   private closeSmallest(channel: number): void {
-    const { spans } = this;
+    const { spans, gaps } = this;
+    const first = this.firsts[channel];
     const last = this.lasts[channel];
-    let smallest = this.firsts[channel] + 2;
-    for (let i = smallest + 2; i < last; i += 2) {
-      if (spans[i] - spans[i - 1] < spans[smallest] - spans[smallest - 1]) smallest = i;
+    const count = (last - first) / 2;
+    const closing = count - this.kept;
+    const sizes = gaps.subarray(0, count - 1);
+    for (let i = 0; i < count - 1; i++) sizes[i] = spans[first + 2 * i + 2] - spans[first + 2 * i + 1];
+    sizes.sort();
+    const largest = sizes[closing - 1];
+    let equal = closing;
+    for (let i = 0; i < closing && sizes[i] < largest; i++) equal--;
+    let to = first;
+    for (let from = first + 2; from < last; from += 2) {
+      const gap = spans[from] - spans[from - 1];
+      if (gap < largest || (gap === largest && equal > 0)) {
+        if (gap === largest) equal--;
+      } else {
+        to += 2;
+        spans[to] = spans[from];
+      }
+      spans[to + 1] = spans[from + 1];
     }
-    this.close(channel, smallest);
+    this.lasts[channel] = to + 2;
+  }
+
+  /** Index of the first interval that ends after `at`. */
+  private firstAfter(channel: number, at: number): number {
+    const { spans } = this;
+    let low = this.firsts[channel];
+    let high = this.lasts[channel];
+    // Most requests come behind most reservations, so the search begins at the far end.
+    for (let i = 0; i < 4 && high > low; i++, high -= 2) if (spans[high - 1] <= at) return high;
+    while (low < high) {
+      const middle = low + (((high - low) >> 2) << 1);
+      if (spans[middle + 1] > at) high = middle;
+      else low = middle + 2;
+    }
+    return low;
   }
 
   /** The interval at `index` and the one before it become one. */

@@ -225,8 +225,9 @@ export class Reference {
       if (last !== undefined && last[1] === start) last[1] = end;
       else merged.push([start, end]);
     }
-    // More than can be remembered: the smallest gap is given up.
-    if (merged.length > this.limit) {
+    // More than can be remembered: the smallest gaps are given up.
+    const kept = merged.length > this.limit ? Math.max(1, Math.floor((3 * this.limit) / 4)) : merged.length;
+    while (merged.length > kept) {
       const gaps = merged.slice(1).map(([start], i) => start - merged[i][1]);
       const smallest = gaps.indexOf(Math.min(...gaps));
       const [[, end]] = merged.splice(smallest + 1, 1);
