@@ -19,6 +19,7 @@ const causes: Readonly<Record<Cause, readonly [label: string, tone: Tone]>> = {
   reprogrammed: ['reprogrammed', 'padding'],
   merge: ['merge', 'gc'],
   mapping: ['translation pages', 'mapping'],
+  backup: ['backups', 'mapping'],
 };
 const BEYOND = 10;
 // Notes are sentences of the summary: the style's characters are put in when it is printed.

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { canonicalJson, sha256 } from '@flashstack/experiment';
+import { sha256 } from '@flashstack/experiment';
 import { fixtureUrl } from '@flashstack/fixtures';
 import type { Reproduction } from '@flashstack/report';
 import type { Trace } from '@flashstack/workloads';
@@ -19,7 +19,7 @@ const ran = new Map<string, Reproduction>();
 const stateOf = (reproduction: Reproduction): RecordedState => {
   const verdicts: Record<string, number> = {};
   for (const { verdict } of reproduction.claims) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
-  return { verdicts, sha256: sha256(canonicalJson(reproduction)) };
+  return { verdicts, sha256: sha256(JSON.stringify(reproduction)) };
 };
 
 describe.each(studies)('$id', (study) => {

@@ -54,7 +54,8 @@ export interface ProgramShare {
     | 'padding'
     | 'reprogrammed'
     | 'merge'
-    | 'mapping';
+    | 'mapping'
+    | 'backup';
   readonly slots: number;
 }
 
@@ -246,9 +247,10 @@ function programShares(metrics: Metrics): ProgramShare[] {
     { cause: 'trimMap', slots: metrics['ftl.trimMap.slots'] },
     { cause: 'padding', slots: metrics['ftl.padding.slots'] },
     { cause: 'reprogrammed', slots: metrics['ftl.reprogrammed.slots'] },
-    // Only of schemes that merge log blocks, or keep their map in flash.
+    // Only of schemes that merge log blocks, keep their map in flash, or take writes in order only.
     { cause: 'merge', slots: metrics['ftl.merges.copies'] ?? 0 },
     { cause: 'mapping', slots: metrics['ftl.mapping.slots'] ?? 0 },
+    { cause: 'backup', slots: metrics['ftl.backups.slots'] ?? 0 },
   ];
   return shares.filter((share) => share.slots > 0).sort((a, b) => b.slots - a.slots);
 }

@@ -191,10 +191,11 @@ export const causeSwatches: Readonly<Record<string, Swatch>> = {
   reprogrammed: { token: 'padding', label: 'reprogrammed', hatched: false },
   merge: { token: 'cleaning', label: 'merge copies', hatched: false },
   mapping: { token: 'mapping', label: 'translation pages', hatched: true },
+  backup: { token: 'merge', label: 'backups', hatched: true },
 };
 
 /** Causes that only some mapping schemes know: shown where they are. */
-export const schemeCauses: readonly string[] = ['merge', 'mapping'];
+export const schemeCauses: readonly string[] = ['merge', 'mapping', 'backup'];
 
 const FREE: readonly Token[] = ['f2fs', 'orcfs', 'btrfs', 'nilfs2', 'lfs'];
 const DASHES: readonly (string | undefined)[] = [undefined, undefined, '11 4', '1.5 4', '8 3 2 3'];
