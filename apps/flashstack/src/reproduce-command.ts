@@ -203,7 +203,7 @@ function renderList(style: Style): string {
   const badge: Readonly<Record<string, string>> = {
     pass: style.tone('good', style.ascii ? 'ok' : '✓ pass'),
     miss: style.tone('bad', style.ascii ? 'MISS' : '✗ miss'),
-    expectedMiss: style.tone('attention', style.ascii ? '(exp) miss' : '◐ expected miss'),
+    expectedMiss: style.tone('attention', style.ascii ? '(exp)' : '◐ expected'),
   };
   const rows = studies.map(({ id, title, paper, cpuSeconds }) => [
     style.tone('strong', id),
@@ -215,6 +215,7 @@ function renderList(style: Style): string {
   const lines = table(
     [['id', 'paper', 'what', 'state', 'time'].map((text) => style.tone('dim', text)), ...rows],
     'llllr',
+    1,
   );
   const longest = Math.max(...lines.map(width));
   if (longest > LIMIT) throw new RangeError(`the list is ${longest} columns wide`);
