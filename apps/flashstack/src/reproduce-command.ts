@@ -69,6 +69,8 @@ function choose(ids: readonly string[], { all }: ReproduceFlags): readonly Study
   }
   if (ids.length === 0)
     throw new UsageError('reproduce needs the name of an experiment.', ['See: flashstack reproduce --list']);
+  const twice = ids.find((text, at) => ids.findIndex((other) => other.toUpperCase() === text.toUpperCase()) !== at);
+  if (twice !== undefined) throw new UsageError(`the experiment ${twice} is given twice.`, ['Give it once.']);
   return ids.map((text) => {
     const study = studies.find(({ id }) => id === text.toUpperCase());
     if (study === undefined) throw unknownName('experiment', text, names);

@@ -58,6 +58,7 @@ describe('reproduce', () => {
     ['reproduce', 'reproduce needs the name of an experiment'],
     ['reproduce VS-RANDOM', 'Did you mean'],
     ['reproduce --all ORC-MAP', '--all takes no names'],
+    ['reproduce ORC-MAP orc-map', 'given twice'],
     ['reproduce ORC-MAP --seeds 0', '--seeds'],
     ['reproduce ORC-MAP --out=', '--out is ""'],
   ])('%s: exit code 2 and what to do', async (args, text) => {

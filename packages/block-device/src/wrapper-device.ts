@@ -17,7 +17,7 @@ export abstract class WrapperDevice implements BlockDevice, IoOwner {
   private readonly outer: (BlockRequest | null)[] = [];
   private readonly freeCookies: number[] = [];
 
-  protected constructor(device: BlockDevice, blockCount: number, zones = device.zones ?? null) {
+  protected constructor(device: BlockDevice, blockCount: number, zones: ZoneCapability | null = device.zones ?? null) {
     this.device = device;
     this.blockBytes = device.blockBytes;
     this.blockCount = blockCount;

@@ -229,6 +229,11 @@ function timeOf(ns: number): string {
 function gcSentence(metrics: Metrics, gc: GcSummary): string {
   const free = percent(gc.freeShare);
   const blocks = (count: number): string => `${count} free block${count === 1 ? '' : 's'}`;
+  const merges = metrics['ftl.merges.full'];
+  if (merges !== undefined && gc.startedNs === null) {
+    const of = (kind: string): string => `${metrics[`ftl.merges.${kind}`]} ${kind}`;
+    return `Merges of log blocks: ${of('switch')}, ${of('partial')}, ${of('full')}; ${metrics['ftl.gc.erases']} erases.`;
+  }
   if (gc.startedNs === null) {
     const least = `the least was ${blocks(gc.freeBlocks)} of ${gc.domainBlocks}`;
     return `No garbage collection ran: it begins at ${blocks(gc.threshold)} of a domain, and ${least}.`;

@@ -41,7 +41,7 @@ export function checkUsed(kind: Pick<MappingKind, 'name' | 'uses'>, options: Ftl
     throw new InputError(
       'ERR_FTL_OPTION',
       `ftl.${key}: has no meaning with ftl.mapping ${kind.name}, which uses ${uses.length === 0 ? 'no other option' : uses.join(', ')}` +
-        `${nearest === null ? '' : `; did you mean ${nearest}?`} Leave it out`,
+        `${nearest === null ? '.' : `; did you mean ${nearest}?`} Leave it out`,
       `ftl.${key}`,
     );
   }

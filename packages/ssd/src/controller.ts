@@ -7,7 +7,7 @@ import type { RequestContents } from './contents.js';
 import { Packed } from './host-interface.js';
 import type { HostTimelines } from './host-timelines.js';
 import { PHASES, Phase } from './phases.js';
-import { programSlots } from './program-unit.js';
+import { mayFillBuffer, programSlots } from './program-unit.js';
 import { ReadCommands } from './read-commands.js';
 import { WriteCommands } from './write-commands.js';
 
@@ -32,8 +32,8 @@ export class Controller implements FtlClient, EventTarget {
     this.context = new CommandContext(parts, this);
     this.reads = new ReadCommands(this.context);
     this.writes = new WriteCommands(this.context, this.reads.cached, () => this.written());
-    // Of an append-only drive any number of segments may be partly written: they would fill a buffer for good.
-    this.padded = programSlots(parts.config) > 1 && (!this.context.early || parts.append !== null);
+    // Any number of segments or log blocks may be partly written: they would fill a buffer for good.
+    this.padded = programSlots(parts.config) > 1 && (!this.context.early || mayFillBuffer(parts.config));
   }
 
   /** Requests under way. */

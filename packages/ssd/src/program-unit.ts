@@ -14,6 +14,14 @@ export function programSlots(config: SsdConfig): number {
   return (geometry.pageBytes / geometry.slotBytes) * pages * planes;
 }
 
+/** Schemes whose frontiers are those that `openSlots` counts: a buffer that is larger never fills up with what waits. */
+const fewFrontiers: readonly string[] = ['page', 'dftl'];
+
+/** True if so many program units may be open at a time that they could fill the buffer for good: they must be padded. */
+export function mayFillBuffer(config: SsdConfig): boolean {
+  return programSlots(config) > 1 && !fewFrontiers.includes(mappingName(config.ftl.mapping));
+}
+
 /** Slots that may wait for their program units in all frontiers of one stream. */
 export function openSlots(config: SsdConfig): number {
   const { channels, ways, dies, planes } = config.nand.geometry;

@@ -6,6 +6,7 @@ import type { CachedReads } from './cached-reads.js';
 import { type CommandContext, Job, Stage } from './command-context.js';
 import { Packed } from './host-interface.js';
 import { PHASES, Phase } from './phases.js';
+import { mayFillBuffer } from './program-unit.js';
 import { RequestQueues } from './request-table.js';
 import { EntryState } from './write-buffer.js';
 
@@ -19,6 +20,7 @@ export class WriteCommands implements DrainOwner {
   private readonly admission: RequestQueues;
   private readonly buffered: boolean;
   private readonly kept: boolean;
+  private readonly mayFill: boolean;
   private readonly onWritten: () => void;
   private readonly cached: CachedReads | null;
   private trimmedSinceFlush = false;
@@ -34,6 +36,7 @@ export class WriteCommands implements DrainOwner {
     this.admission = new RequestQueues(context.table, 1);
     this.buffered = context.config.buffer !== null;
     this.kept = context.config.powerLossProtection;
+    this.mayFill = mayFillBuffer(context.config);
   }
 
   get isFull(): boolean {
@@ -231,7 +234,7 @@ export class WriteCommands implements DrainOwner {
       this.admission.push(0, h);
       counters.bufferFullWaits++;
       // What fills the buffer may wait for its program units.
-      if (this.context.append !== null) this.onWritten();
+      if (this.mayFill) this.onWritten();
     } else if (table.placed[h] === table.slots[h]) {
       this.placedAll(h);
     }

@@ -50,7 +50,8 @@ export function chooseLogBlocks(
       : `use at most ${fits} logical slots (over-provisioning of at least ${((100 * (physical - fits)) / fits).toFixed(2)} %)`;
   const fewer =
     spec.logBlocks > 0 && spare >= spec.leastLogBlocks ? `Use at most ${spare} log blocks, or ` : 'Otherwise ';
-  const key = spec.logBlocks > 0 ? 'ftl.mapping.parameters.logBlocks' : 'ftl.logicalSlots';
+  const parameter = spec.name === 'block' ? 'replacementBlocks' : 'logBlocks';
+  const key = spec.logBlocks > 0 ? `ftl.mapping.parameters.${parameter}` : 'ftl.logicalSlots';
   throw new InputError(
     spec.logBlocks > 0 ? 'ERR_FTL_LOG_BLOCKS' : 'ERR_FTL_OVERPROVISIONING',
     `${key}: ${spec.name} needs ${least} log blocks in each of ${domains} domains, found ${Math.max(0, spare)} spare blocks: of ${whole} blocks ` +
