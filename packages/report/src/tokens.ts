@@ -191,7 +191,7 @@ export const causeSwatches: Readonly<Record<string, Swatch>> = {
   reprogrammed: { token: 'padding', label: 'reprogrammed', hatched: false },
   merge: { token: 'cleaning', label: 'merge copies', hatched: false },
   mapping: { token: 'mapping', label: 'translation pages', hatched: true },
-  backup: { token: 'merge', label: 'backups', hatched: true },
+  backup: { token: 'journal', label: 'backups', hatched: false },
 };
 
 /** Causes that only some mapping schemes know: shown where they are. */
