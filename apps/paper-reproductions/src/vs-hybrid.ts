@@ -126,6 +126,7 @@ export const vsHybrid: Study = {
       ],
       notes: [
         'A block spans all chips, so that hybrid schemes can use them together: a full merge copies more with each, and the same spare flash holds fewer log blocks.',
+        'The paper gives a direction; the bands are ours, and were set with first results at hand. From 1 to 8 ways the share falls less than to 70 %, and it is below 50 % at every number of ways.',
         'Logical blocks are striped like physical ones here, so sequential data still needs switch merges only. Where log blocks of single chips are filled in turn instead, as the finding suggests, the gap must be larger.',
       ],
     };

@@ -7,7 +7,7 @@ export function reproductionPage(reproductions: readonly Reproduction[]): string
     '',
     'What papers say, the band in which a value may lie, and what the simulation says. `flashstack reproduce ID` runs one',
     'and draws its figures. Class T: exact or within 2 %. B: within the band given. D: direction and order only. own: nobody',
-    'has published it. Bands stand before a run; a value outside is a miss. Made by the test that runs every study.',
+    'has published it. Bands of class D are ours; a value outside its band is a miss. Made by the test that runs every study.',
     '',
     '| id | paper | what | class | scale | pass | miss | declared miss |',
     '| --- | --- | --- | --- | --- | --- | --- | --- |',
