@@ -10,6 +10,7 @@ const packages = [
   'sim',
   'codec',
   'block-device',
+  'vfs',
   'nand-device',
   'ftl',
   'ssd',

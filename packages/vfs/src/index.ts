@@ -1,0 +1,28 @@
+export { Errno, type ErrorCode, FsError } from './errors.js';
+export {
+  type AttributeChange,
+  type DirectoryEntry,
+  FallocateMode,
+  type FileSystem,
+  type FsCapabilities,
+  type FsEnvironment,
+  type FsStatus,
+  type NewInode,
+  RenameFlag,
+} from './file-system.js';
+export { FileKind, Inode, Stamp, WallClock } from './inode.js';
+export { lockTwo, unlockTwo } from './lock-two.js';
+export { type Mapping, PAGE_BYTES, type PageCache, type PageIo, WritebackReason } from './page-cache.js';
+export {
+  AT_WORKING_DIRECTORY,
+  FileAdvice,
+  FileStatus,
+  MemoryAdvice,
+  OpenFlag,
+  type ProcessOptions,
+  Seek,
+  SyncRange,
+  type SystemCalls,
+  type Thread,
+  type UserProcess,
+} from './system-calls.js';
