@@ -157,10 +157,14 @@ export interface FileSystem {
    */
   readdir(directory: Inode, position: number, limit: number, out: DirectoryEntry[]): Task<void>;
   readlink(inode: Inode): Task<string>;
+  /** With `size`, the file system also waits for, drops and zeroes the pages that truncation concerns. */
   setAttributes(inode: Inode, change: AttributeChange): Task<void>;
   /** Sets the access time to the present; may be lazy. */
   accessed(inode: Inode): void;
-  /** `mode`: `FallocateMode` bits. @throws FsError EOPNOTSUPP, ENOSPC */
+  /**
+   * `mode`: `FallocateMode` bits. The file system writes back, drops and zeroes the pages it concerns, and checks what
+   * ranges a mode takes. @throws FsError EOPNOTSUPP, EINVAL, EFBIG, ENOSPC
+   */
   fallocate(inode: Inode, mode: number, offset: number, length: number): Task<void>;
   /** First data (or hole) at or behind `offset`, at most the size. */
   seek(inode: Inode, offset: number, hole: boolean): Task<number>;
@@ -177,7 +181,10 @@ export interface FileSystem {
   beginWrite(inode: Inode, offset: number, length: number): MaybeTask;
   /** Afterwards, with the bytes that were really changed: size and times. Never fails and never waits. */
   endWrite(inode: Inode, offset: number, length: number): void;
-  /** Says by `io` where these pages are. 0, or the rest as a task. Pages behind the end of the file are not asked for. */
+  /**
+   * Says by `io` where these pages are, or gives them their contents by `Mapping.fill`. 0, or the rest as a task. Pages
+   * behind the end of the file are not asked for.
+   */
   readPages(inode: Inode, first: number, count: number, io: PageIo): MaybeTask;
   /**
    * Maps or allocates these dirty pages (ascending, already tagged as under write-back) and says by `io` where they go.
@@ -203,6 +210,9 @@ export interface FileSystem {
   fsync(inode: Inode, dataOnly: boolean): Task<void>;
   /** Everything, of all inodes; pages have been written by the caller. */
   sync(): Task<void>;
-  /** Nobody refers to the inode any more. Without links its space is freed. It may leave the memory. */
+  /**
+   * Nobody refers to the inode any more. Without links its space is freed, and the file system makes the cache forget it.
+   * With links no page of it is dirty or under write-back; it may leave the memory.
+   */
   evict(inode: Inode): Task<void>;
 }

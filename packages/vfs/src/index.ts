@@ -12,7 +12,14 @@ export {
 } from './file-system.js';
 export { FileKind, Inode, Stamp, WallClock } from './inode.js';
 export { lockTwo, unlockTwo } from './lock-two.js';
-export { type Mapping, PAGE_BYTES, type PageCache, type PageIo, WritebackReason } from './page-cache.js';
+export {
+  type FileCache,
+  type Mapping,
+  PAGE_BYTES,
+  type PageCache,
+  type PageIo,
+  WritebackReason,
+} from './page-cache.js';
 export {
   AT_WORKING_DIRECTORY,
   FileAdvice,

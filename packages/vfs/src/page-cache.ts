@@ -1,4 +1,5 @@
 import type { MaybeTask, Task } from '@flashstack/sim';
+import type { FileSystem } from './file-system.js';
 import type { Inode } from './inode.js';
 
 /** Bytes of a page. Page `p` of a file holds its bytes from `p * PAGE_BYTES` on. */
@@ -44,10 +45,10 @@ export interface Mapping {
   readonly dirtyPages: number;
   /**
    * Forgets pages from `first` on (of these `count`), dirty or not: after truncation, punching, direct writes. What is
-   * under write-back must have been waited for.
+   * under write-back must have been waited for: `PageCache.settle`.
    */
   drop(first: number, count: number): void;
-  /** Zeroes `length` bytes of a cached page from `offset` on; nothing happens to a page that is not cached. */
+  /** Zeroes `length` bytes of a cached page from `offset` on, clean or dirty as it is; a page that is not cached is left alone. */
   zero(page: number, offset: number, length: number): void;
 }
 
@@ -67,7 +68,7 @@ export interface PageIo {
   done(page: number): void;
 }
 
-/** Pages of all inodes of a host or tool. Handed to a file system; `pagecache-readahead` is the real one. */
+/** Pages of all inodes of a file system, as it sees them: handed to it; `pagecache-readahead` has the real one. */
 export interface PageCache {
   /** The pages of an inode; made when first asked for. */
   mapping(inode: Inode): Mapping;
@@ -75,8 +76,47 @@ export interface PageCache {
   load(inode: Inode, first: number, count: number): MaybeTask;
   /** Writes the dirty pages of an inode within these bytes and waits for them. Returns how many were written. */
   writeBack(inode: Inode, reason: number, offset?: number, length?: number): Task<number>;
+  /**
+   * Waits until none of these pages is under write-back, without writing any: before truncation frees their space. 0, or
+   * the rest as a task.
+   */
+  settle(inode: Inode, first: number, count: number): MaybeTask;
   /** Error of a write-back of this inode since the last call, as `Errno` number; 0: none. */
   takeError(inode: Inode): number;
   /** Forgets the inode and all its pages. */
   forget(inode: Inode): void;
+}
+
+/**
+ * What a host calls besides: file contents as ranges of bytes. A cache serves one file system, which is handed to it once
+ * (`attach`), because each is given to the other. `reader` is the cache's own state of one open file description.
+ */
+export interface FileCache extends PageCache {
+  /** Before mount. */
+  attach(fileSystem: FileSystem): void;
+  /** Write-back threads: spawned by the host after mount, in its group; they end after `stop`. */
+  daemons(): readonly { readonly name: string; readonly task: Task<void> }[];
+  /** Daemons end; called before unmount, after everything has been written back. */
+  stop(): void;
+  /** State of reading for a new open file description: read-ahead window, advice. */
+  reader(inode: Inode): object;
+  /**
+   * Reads bytes inside the size of the file; null: contents are not looked at. Reads ahead as `reader` has it. Returns the
+   * length, a plain number if all was cached. @throws FsError EIO
+   */
+  read(inode: Inode, reader: object, offset: number, length: number, into: Uint8Array | null): MaybeTask;
+  /**
+   * Changes bytes and makes their pages dirty, after `FileSystem.beginWrite` and under the same lock. Loads pages that are
+   * changed in part. Without bytes a whole page gets a tag drawn from (`seed`, page), and one changed in part a tag drawn
+   * from that, its old tag, offset and length. May wait while too much is dirty. Returns the length. @throws FsError EIO
+   */
+  write(inode: Inode, offset: number, length: number, from: Uint8Array | null, seed: number): MaybeTask;
+  /** `posix_fadvise` and `readahead`; `advice`: `FileAdvice`. */
+  advise(inode: Inode, reader: object, offset: number, length: number, advice: number): MaybeTask;
+  /** Begins to write dirty pages within these bytes and does not wait for them. */
+  startWriteBack(inode: Inode, offset: number, length: number): MaybeTask;
+  /** Writes all dirty pages of all inodes and waits. Returns how many were written. */
+  writeBackAll(reason: number): Task<number>;
+  /** Forgets those of these pages that are clean. Returns how many are left. */
+  invalidate(inode: Inode, first: number, count: number): number;
 }
