@@ -1,5 +1,5 @@
 import { InputError, nearestName, type Parameter } from '@flashstack/sim';
-import type { PreconditionState } from '@flashstack/ssd';
+import { linkNames, linkOf, type PreconditionState } from '@flashstack/ssd';
 import type { AddressPolicy } from '@flashstack/workloads';
 import { setElsewhere } from './drive-overrides.js';
 import type { Extensions } from './extensions.js';
@@ -225,9 +225,14 @@ function readDrive(path: SpecPath, value: unknown, table: OptionTable, overrides
     overrides[name] = null;
     return;
   }
-  // `scheduler: event` is short for its kind.
+  // `scheduler: event` is short for its kind, `link: pcie3x4` for its standard and lanes.
   if (name === 'scheduler' && typeof value === 'string') {
     overrides['scheduler.kind'] = leaf(path, table.get('scheduler.kind') as Option, value);
+    return;
+  }
+  if (name === 'link' && typeof value === 'string') {
+    if (!linkNames.includes(value)) throw unknownLink(path, value);
+    for (const [key, part] of Object.entries(linkOf(value))) overrides[`link.${key}`] = part;
     return;
   }
   if (!isMap(value)) throw badValue(path, value, `a map with ${children.names.join(', ')}`);
@@ -235,6 +240,14 @@ function readDrive(path: SpecPath, value: unknown, table: OptionTable, overrides
     if (!children.names.includes(key)) throw unknownKey([...path, key], children.names);
     readDrive([...path, key], inner, table, overrides);
   }
+}
+
+function unknownLink(path: SpecPath, value: string): SpecError {
+  return new SpecError('ERR_UNKNOWN_NAME', `unknown link "${value}".`, {
+    path,
+    meant: nearestName(value, linkNames) ?? '',
+    hints: [`Known: ${linkNames.join(', ')}; or a map with standard, lanes and so on.`],
+  });
 }
 
 function childrenOf(name: string, table: OptionTable): { names: string[]; nullable: boolean } {

@@ -1,7 +1,7 @@
 import { mappingKinds, mappingName, type WearLevelling } from '@flashstack/ftl';
 import { defaultReliability, defaultVssimDelays } from '@flashstack/nand-device';
 import { InputError, nearestName } from '@flashstack/sim';
-import type { SsdConfig } from '@flashstack/ssd';
+import { type LinkModel, linkConfig, type SsdConfig } from '@flashstack/ssd';
 import type { Extensions } from './extensions.js';
 import { driveOptions, nullableSections } from './options/drive-options.js';
 import { type OptionTable, parseOption } from './options/option.js';
@@ -24,8 +24,9 @@ export function applyOverrides(
   extensions: Extensions,
 ): SsdConfig {
   const table = driveOptions(extensions);
-  let result = config as unknown;
+  let result = withLinkStandard(config, overrides, table) as unknown;
   for (const [path, value] of Object.entries(overrides)) {
+    if (linkKeys.includes(path)) continue;
     const steps = path.split('.');
     result = replaced(result, steps, 0, checked(path, value, table), config);
   }
@@ -88,6 +89,27 @@ function replaced(node: unknown, steps: readonly string[], depth: number, value:
   // `victim: greedy` is short for a strategy without parameters.
   const map = typeof from === 'string' ? { name: from, parameters: {} } : (from as Record<string, unknown>);
   return { ...map, [step]: inner(Object.hasOwn(map, step) ? map[step] : undefined) };
+}
+
+const linkKeys: readonly string[] = ['link.standard', 'link.lanes'];
+
+/** With the link of a standard, if one is asked for; what else is asked of the link comes on top. */
+function withLinkStandard(
+  config: SsdConfig,
+  overrides: Readonly<Record<string, unknown>>,
+  table: OptionTable,
+): SsdConfig {
+  const [standard, lanes] = linkKeys.map((path) =>
+    overrides[path] === undefined ? undefined : checked(path, overrides[path], table),
+  ) as [LinkModel['standard'] | undefined, number | undefined];
+  if (standard === undefined) {
+    if (lanes === undefined) return config;
+    const what = 'link.lanes has no meaning without link.standard: set both, such as pcie3 and 4.';
+    throw new InputError('ERR_OPTION_VALUE', what, 'link.lanes');
+  }
+  const { slotBytes } = config.nand.geometry;
+  const chunkBytes = config.link?.chunkBytes ?? Math.ceil(16_384 / slotBytes) * slotBytes;
+  return { ...config, link: linkConfig({ standard, ...(lanes === undefined ? {} : { lanes }) }, chunkBytes) };
 }
 
 /** With the delays of VSSIM, if its scheduler was asked for and the preset has none. */

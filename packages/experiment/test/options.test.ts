@@ -266,6 +266,7 @@ describe('the JSON Schema', () => {
     { ...base, nand: { geometry: { planes: 9 } } },
     { ...base, ftl: { victim: { name: 'd-choices', parameters: { e: 1 } } } },
     { ...base, ftl: null },
+    { ...base, link: 'pcie3x5' },
   ])('refuses %j, as the reader does', (document) => {
     expect(complaint(() => readDocument(document, noExtensions))).not.toBe('');
     expect(validate(document)).toBe(false);
@@ -279,6 +280,8 @@ describe('the JSON Schema', () => {
     { ...base, scheduler: 'event' },
     { ...base, scheduler: { kind: 'event', policy: 'priority' } },
     { ...base, ftl: { victim: { name: 'd-choices', parameters: { d: 3 } } } },
+    { ...base, link: 'pcie3x4' },
+    { ...base, link: { standard: 'pcie3', lanes: 4, commandNs: 0 } },
     { ...base, link: null, buffer: null, nand: { reliability: null } },
     { ...base, warmup: '10s', loop: 'closed:4', modules: ['./m.ts'] },
   ])('takes %j, as the reader does', (document) => {

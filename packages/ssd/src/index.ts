@@ -18,7 +18,7 @@ export { deviceImageLabel, loadDevice, saveDevice } from './device-image.js';
 export { FlashStack, type Preconditioned, type PreconditionState } from './flash-stack.js';
 export { FtlSocket } from './ftl-socket.js';
 export type { DriveHealth } from './health.js';
-export { type LinkModel, linkConfig } from './link-model.js';
+export { type LinkModel, type LinkStandard, linkConfig, linkNames, linkOf, linkStandards } from './link-model.js';
 export { PHASES, Phase, type PhaseName, PhaseProfile, phaseNames } from './phases.js';
 export { presets, provenanceOf } from './presets/table.js';
 export type { SsdProbe } from './probe.js';

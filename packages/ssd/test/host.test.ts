@@ -2,7 +2,16 @@ import { BlockFlag, BlockOp, BlockRequest, submitAndWait } from '@flashstack/blo
 import { RandomSource, Simulator, StatsRegistry } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { Arbiter, queueClasses } from '../src/arbiter.js';
-import { freeFirmware, type HostConfig, linkConfig, Ssd, type SsdConfig } from '../src/index.js';
+import {
+  checkSsdConfig,
+  freeFirmware,
+  type HostConfig,
+  linkConfig,
+  linkNames,
+  linkOf,
+  Ssd,
+  type SsdConfig,
+} from '../src/index.js';
 import { RequestTable } from '../src/request-table.js';
 import { bufferedDrive, plainDrive } from './small-drives.js';
 
@@ -236,18 +245,45 @@ describe('NVMe', () => {
 
 describe('links by their standard', () => {
   test('have the payload rates of the specification', () => {
-    expect(linkConfig({ sata: 3 })).toMatchObject({ readBytesPerSec: 555e6, duplex: 'half' });
-    expect(linkConfig({ emmc: 'hs400' }).writeBytesPerSec).toBe(380e6);
-    expect(linkConfig({ emmc: 'hs200' }).writeBytesPerSec).toBe(190e6);
-    expect(linkConfig({ pcieGeneration: 3, lanes: 4 })).toMatchObject({ readBytesPerSec: 3_349e6, duplex: 'full' });
-    expect(linkConfig({ pcieGeneration: 1, lanes: 1 }, 4096)).toMatchObject({
+    expect(linkConfig({ standard: 'sata3' })).toMatchObject({ readBytesPerSec: 555e6, duplex: 'half' });
+    expect(linkConfig({ standard: 'emmc-hs400' }).writeBytesPerSec).toBe(380e6);
+    expect(linkConfig({ standard: 'emmc-hs200' }).writeBytesPerSec).toBe(190e6);
+    expect(linkConfig(linkOf('pcie3x4'))).toMatchObject({ readBytesPerSec: 3_349e6, duplex: 'full' });
+    expect(linkConfig({ standard: 'pcie3' })).toEqual(linkConfig(linkOf('pcie3x4')));
+    expect(linkConfig({ standard: 'pcie1', lanes: 1 }, 4096)).toMatchObject({
       readBytesPerSec: 212_500_000,
       chunkBytes: 4096,
     });
   });
 
+  test('by every name a drive takes one, and lanes add up', () => {
+    expect(linkNames).toHaveLength(5 * 5 + 3 + 2);
+    for (const name of linkNames) {
+      const link = linkConfig(linkOf(name));
+      const { standard, lanes = 1 } = linkOf(name);
+      const single = linkConfig(lanes === 1 ? linkOf(name) : { standard, lanes: 1 });
+      expect(link.readBytesPerSec).toBe(single.readBytesPerSec * lanes);
+      expect(() => checkSsdConfig({ ...plainDrive, link })).not.toThrow();
+    }
+  });
+
+  test('are refused by name, generation or lanes that do not exist', () => {
+    expect(() => linkOf('pcie3x3')).toThrow('Did you mean "pcie3x1"?');
+    expect(() => linkConfig({ standard: 'sata4' as 'sata3' })).toThrow(
+      'Unknown link standard "sata4". Did you mean "sata1"?',
+    );
+    expect(() => linkConfig({ standard: 'pcie3', lanes: 3 })).toThrow(
+      'link.lanes: found 3, expected one of 1, 2, 4, 8, 16',
+    );
+    expect(() => linkConfig({ standard: 'sata3', lanes: 1 })).toThrow('link.lanes: found 1, but sata3 has none');
+  });
+
   test('carry a drive', () => {
-    const ssd = new Ssd(new Simulator(), { ...plainDrive, firmware: freeFirmware, link: linkConfig({ sata: 1 }) });
+    const ssd = new Ssd(new Simulator(), {
+      ...plainDrive,
+      firmware: freeFirmware,
+      link: linkConfig({ standard: 'sata1' }),
+    });
     submitAndWait(ssd.simulator, ssd, { op: BlockOp.read, block: 0, count: 64 * SLOT });
     expect(ssd.simulator.now).toBeCloseTo(2_000 + (64 * 4096 * 1e9) / (150e6 * 0.925), -2);
   });

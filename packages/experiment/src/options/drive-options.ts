@@ -12,13 +12,14 @@ import type {
   FirmwareConfig,
   HostConfig,
   LinkConfig,
+  LinkModel,
   QueueConfig,
   ReadCacheConfig,
   SchedulerConfig,
   SsdConfig,
   SsdFtlOptions,
 } from '@flashstack/ssd';
-import { queueClasses } from '@flashstack/ssd';
+import { linkStandards, queueClasses } from '@flashstack/ssd';
 import { choice, count, flag, MAX_NS, rate, share, size, strategyOf, time } from './builders.js';
 import { nandSections } from './nand-options.js';
 import type { Option } from './option.js';
@@ -28,7 +29,13 @@ import { writeAmount } from './units.js';
 type Section<T> = Readonly<Record<keyof T, Option>>;
 type KeysOfUnion<T> = T extends unknown ? keyof T : never;
 
-const link: Section<LinkConfig> = {
+const link: Section<LinkConfig & Required<LinkModel>> = {
+  standard: choice(
+    linkStandards,
+    'Rates, duplex and time per command of a standard; other keys of the link come on top.',
+    'as the rates say',
+  ),
+  lanes: count(1, 16, 'PCIe: 1, 2, 4, 8 or 16 of the standard.', { of: 'lanes', default: '4' }),
   readBytesPerSec: rate('Device to host: payload, framing and encoding taken off.'),
   writeBytesPerSec: rate('Host to device.'),
   duplex: choice(['full', 'half'], 'Both directions at once (PCIe), or one at a time (SATA, eMMC).'),

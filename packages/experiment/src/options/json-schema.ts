@@ -1,4 +1,5 @@
 import { unknownName } from '@flashstack/sim';
+import { linkNames } from '@flashstack/ssd';
 import { parameterOption } from '../document.js';
 import { type Extensions, noExtensions } from '../extensions.js';
 import { driveOptions, nullableSections } from './drive-options.js';
@@ -59,6 +60,10 @@ function wholeSchema(extensions: Extensions): JsonSchema {
   properties.scheduler = {
     description: 'How flash operations are placed in time; a name is short for kind.',
     anyOf: [propertiesOf(scheduler).kind, scheduler],
+  };
+  properties.link = {
+    description: 'Cable or lanes to the host; a name is short for standard and lanes.',
+    anyOf: [{ enum: linkNames }, properties.link],
   };
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -14,7 +14,7 @@ export interface OptionGroup {
 }
 
 const titles: Readonly<Record<string, string>> = {
-  link: 'Cable or lanes to the host. `link: null`: not modelled.',
+  link: 'Cable or lanes to the host. `link: null`: not modelled; `link: pcie3x4`, `sata3` or `emmc-hs400` is short for standard and lanes.',
   firmware: 'Processors of the controller.',
   buffer: 'Write buffer in controller RAM. `buffer: null`: none.',
   queue: 'Command queues of the host interface.',
