@@ -58,7 +58,7 @@ for (const bench of benchmarks) {
     ...(bench.rooflineBar === undefined ? {} : { rooflineBar: bench.rooflineBar }),
     ...(bench.roofline === undefined ? {} : { roofline: bench.roofline }),
     maxRssMiB: process.resourceUsage().maxRSS / 1024,
-    note: bench.report?.() ?? {},
+    note: bench.report?.(bench.n / seconds) ?? {},
   });
   bench.teardown?.();
 }

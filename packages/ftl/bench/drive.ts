@@ -1,4 +1,5 @@
 import { defaultCommandTiming, defaultFeatures, type NandConfig } from '@flashstack/nand-device';
+import type { RooflineShape } from './roofline.js';
 
 /** 8 channels × 2 chips × 1 die × 2 planes, 256 blocks per plane, 256 pages of 4 KiB: 8 GiB. */
 export const config: NandConfig = {
@@ -31,3 +32,12 @@ const RAW = 8 * 2 * 2 * 256 * 256;
 export const LOGICAL = Math.floor(RAW * (1 - 0.127));
 export const IN_USE = Math.floor(LOGICAL * 0.9);
 export const QUEUE_DEPTH = 32;
+/** The same for the loop that the rows are compared with. */
+export const rooflineShape: RooflineShape = {
+  channels: 8,
+  diesPerChannel: 2,
+  planes: 2,
+  blocksPerUnit: 256,
+  pagesPerBlock: 256,
+  pages: IN_USE,
+};

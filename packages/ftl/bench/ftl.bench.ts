@@ -8,7 +8,7 @@ import {
   preconditionAnalytically,
   preconditionByWriting,
 } from '../src/index.js';
-import { config, IN_USE, LOGICAL, QUEUE_DEPTH } from './drive.js';
+import { config, IN_USE, LOGICAL, QUEUE_DEPTH, rooflineShape } from './drive.js';
 import { Roofline } from './roofline.js';
 
 /** One measurement; `run(n)` does n operations. */
@@ -134,15 +134,7 @@ function roofline(): (n: number) => void {
   let state: Roofline | null = null;
   return (n) => {
     if (state === null) {
-      const shape = {
-        channels: 8,
-        diesPerChannel: 2,
-        planes: 2,
-        blocksPerUnit: 256,
-        pagesPerBlock: 256,
-        pages: IN_USE,
-      };
-      state = new Roofline(shape);
+      state = new Roofline(rooflineShape);
       state.run(3 * IN_USE);
     }
     state.run(n);
@@ -170,14 +162,7 @@ export const benchmarks: readonly Benchmark[] = [
 
 /** Write amplification of the roofline and of the FTL under the same load, for the row that states it. */
 export function writeAmplifications(): { roofline: number; ftl: number } {
-  const loop = new Roofline({
-    channels: 8,
-    diesPerChannel: 2,
-    planes: 2,
-    blocksPerUnit: 256,
-    pagesPerBlock: 256,
-    pages: IN_USE,
-  });
+  const loop = new Roofline(rooflineShape);
   loop.run(3 * IN_USE);
   loop.programs = 0;
   loop.writes = 0;

@@ -70,6 +70,11 @@ export class Roofline {
     for (let lpn = 0; lpn < shape.pages; lpn++) this.write(lpn);
   }
 
+  /** Page operations so far: every program, and a read before each that is not the host's. */
+  get operations(): number {
+    return 2 * this.programs - this.writes;
+  }
+
   /** Random writes over all pages in use. */
   run(n: number): void {
     const { pages } = this.shape;
