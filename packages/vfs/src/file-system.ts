@@ -26,6 +26,8 @@ export interface FsCapabilities {
   readonly symlinks: boolean;
   /** Fifos, sockets and device nodes. */
   readonly specialFiles: boolean;
+  /** Files that begin without a name (O_TMPFILE). */
+  readonly unnamedFiles: boolean;
   readonly sparse: boolean;
   /** SEEK_DATA and SEEK_HOLE know holes; without it a file is one piece of data. */
   readonly seeksHoles: boolean;
@@ -132,8 +134,9 @@ export interface FileSystem {
   root(): Inode;
   /** The inode of an entry, or null. */
   lookup(directory: Inode, name: string): Task<Inode | null>;
-  /** A new inode and its entry. */
-  create(directory: Inode, name: string, what: NewInode): Task<Inode>;
+  /** A new inode and its entry; name null: without entry and links (O_TMPFILE), see `unnamedFiles`. */
+  create(directory: Inode, name: string | null, what: NewInode): Task<Inode>;
+  /** A further entry, the first one of a file without a name. @throws FsError EMLINK, ENOSPC */
   link(inode: Inode, directory: Inode, name: string): Task<void>;
   /** Removes the entry; the inode is freed by `evict` if it has no links then. */
   unlink(directory: Inode, name: string, inode: Inode): Task<void>;
@@ -175,8 +178,8 @@ export interface FileSystem {
   listAttributes(inode: Inode): Task<string[]>;
   status(): FsStatus;
   /**
-   * Before bytes are changed in the cache: space (delayed allocation), handle, inline conversion. 0, or the rest as a task.
-   * Pages that are written in part have been loaded, or are beyond the end. @throws FsError ENOSPC, EFBIG
+   * Before bytes are changed in the cache: space (delayed allocation), inline conversion. 0, or the rest as a task. Pages
+   * that are written in part are loaded afterwards, within `FileCache.write`. @throws FsError ENOSPC, EFBIG
    */
   beginWrite(inode: Inode, offset: number, length: number): MaybeTask;
   /** Afterwards, with the bytes that were really changed: size and times. Never fails and never waits. */
@@ -188,7 +191,7 @@ export interface FileSystem {
   readPages(inode: Inode, first: number, count: number, io: PageIo): MaybeTask;
   /**
    * Maps or allocates these dirty pages (ascending, already tagged as under write-back) and says by `io` where they go.
-   * Returns how many it took from the front; the rest stays dirty. `reason`: a `WritebackReason`.
+   * Returns how many it took from the front, at least one; the rest stays dirty. `reason`: a `WritebackReason`.
    */
   writePages(inode: Inode, pages: Int32Array, count: number, reason: number, io: PageIo): MaybeTask;
   /**

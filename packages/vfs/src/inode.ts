@@ -1,4 +1,5 @@
 import { RwLock, type Simulator } from '@flashstack/sim';
+import type { Mapping } from './page-cache.js';
 
 /** What an inode is; the numbers are those of `S_IFMT >> 12` on Linux and of `d_type`. */
 export const FileKind = {
@@ -41,7 +42,7 @@ export class WallClock {
 
 /**
  * One file, directory or link in memory: made by its file system, one object per inode number as long as anybody refers
- * to it. The file system writes every field but `references`.
+ * to it. The file system writes every field but `references` and `mapping`.
  */
 export class Inode {
   readonly ino: number;
@@ -75,6 +76,8 @@ export class Inode {
   readonly lock: RwLock;
   /** The file system's own state. */
   state: unknown = null;
+  /** Its pages; set by the page cache, which makes and forgets them. */
+  mapping: Mapping | null = null;
 
   constructor(simulator: Simulator, ino: number, kind: number) {
     this.ino = ino;

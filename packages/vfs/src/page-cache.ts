@@ -45,7 +45,7 @@ export interface Mapping {
   readonly dirtyPages: number;
   /**
    * Forgets pages from `first` on (of these `count`), dirty or not: after truncation, punching, direct writes. What is
-   * under write-back must have been waited for: `PageCache.settle`.
+   * under write-back or being read must have been waited for: `PageCache.settle`.
    */
   drop(first: number, count: number): void;
   /** Zeroes `length` bytes of a cached page from `offset` on, clean or dirty as it is; a page that is not cached is left alone. */
@@ -77,8 +77,8 @@ export interface PageCache {
   /** Writes the dirty pages of an inode within these bytes and waits for them. Returns how many were written. */
   writeBack(inode: Inode, reason: number, offset?: number, length?: number): Task<number>;
   /**
-   * Waits until none of these pages is under write-back, without writing any: before truncation frees their space. 0, or
-   * the rest as a task.
+   * Waits until none of these pages is under write-back or being read, without writing any: before truncation frees their
+   * space. A file system holds no lock of its own then that reading or writing pages takes. 0, or the rest as a task.
    */
   settle(inode: Inode, first: number, count: number): MaybeTask;
   /** Error of a write-back of this inode since the last call, as `Errno` number; 0: none. */
@@ -102,7 +102,7 @@ export interface FileCache extends PageCache {
   reader(inode: Inode): object;
   /**
    * Reads bytes inside the size of the file; null: contents are not looked at. Reads ahead as `reader` has it. Returns the
-   * length, a plain number if all was cached. @throws FsError EIO
+   * length, a plain number if all was cached; less if the file was truncated meanwhile. @throws FsError EIO
    */
   read(inode: Inode, reader: object, offset: number, length: number, into: Uint8Array | null): MaybeTask;
   /**
