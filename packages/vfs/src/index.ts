@@ -12,6 +12,8 @@ export {
 } from './file-system.js';
 export { FileKind, Inode, Stamp, WallClock } from './inode.js';
 export { lockTwo, unlockTwo } from './lock-two.js';
+export { MemFs } from './memfs/memfs.js';
+export { MEMFS_PARAMETERS, type MemFsOptions } from './memfs/options.js';
 export {
   type FileCache,
   type Mapping,
@@ -20,6 +22,8 @@ export {
   type PageIo,
   WritebackReason,
 } from './page-cache.js';
+export { copyFromPage, tagOfPage, tagOfPart } from './page-contents.js';
+export { SimplePageCache } from './simple-page-cache.js';
 export {
   AT_WORKING_DIRECTORY,
   FileAdvice,
