@@ -11,6 +11,7 @@ const packages = [
   'codec',
   'block-device',
   'vfs',
+  'pagecache-readahead',
   'nand-device',
   'ftl',
   'ssd',
