@@ -108,7 +108,7 @@ export class CommandContext {
     this.readCache = parts.readCache;
     this.port = parts.port;
     this.events = events;
-    this.timelines = new HostTimelines(config);
+    this.timelines = new HostTimelines(parts.simulator, config);
     this.slotBytes = config.nand.geometry.slotBytes;
     this.blocksPerSlot = this.slotBytes / config.blockBytes;
     this.fullMask = upTo(this.blocksPerSlot);

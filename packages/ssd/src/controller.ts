@@ -45,6 +45,12 @@ export class Controller implements FtlClient, EventTarget {
     return this.context.timelines;
   }
 
+  /** The counters of the drive have just started again. */
+  restartCounting(): void {
+    this.context.timelines.restart();
+    this.context.gc?.restart();
+  }
+
   /** Power is gone: nothing that was scheduled for this controller has any effect from now on. */
   cut(): void {
     this.context.dead = true;

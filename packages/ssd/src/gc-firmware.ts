@@ -19,8 +19,13 @@ export class GcFirmware {
     this.pageNs = firmware.gcPageNs ?? 0;
     this.onGcCore = firmware.gcCore ?? false;
     this.mostBehindNs = this.pageNs * nand.geometry.pagesPerBlock;
+    this.restart();
+  }
+
+  /** The counters of the FTL have just started again. */
+  restart(): void {
     this.pages = this.relocated();
-    this.lookedNs = context.simulator.now;
+    this.lookedNs = this.context.simulator.now;
   }
 
   /** Charges what has been relocated since the last call. */
@@ -28,7 +33,6 @@ export class GcFirmware {
     const { timelines, simulator } = this.context;
     const pages = this.relocated();
     for (let page = this.pages; page < pages; page++) timelines.gcPage(this.onGcCore, this.lookedNs, this.pageNs);
-    // Fewer than before: the counters have been reset.
     this.pages = pages;
     this.lookedNs = simulator.now;
   }

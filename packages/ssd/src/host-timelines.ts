@@ -1,3 +1,5 @@
+import type { Simulator } from '@flashstack/sim';
+import { BookedAhead } from './booked-ahead.js';
 import type { LinkConfig, SsdConfig } from './config.js';
 import { programSlots } from './program-unit.js';
 
@@ -9,27 +11,31 @@ export const Line = { toHost: 0, toDevice: 1, hostCore: 2, gcCore: 3, firstCore:
  * bookings are in order of call.
  */
 export class HostTimelines {
-  /** Busy time so far by `Line`, then one I/O core after the other, ns. */
-  readonly busyNs: Float64Array;
   /** The channels are divided among the cores, and requests are cut accordingly. */
   readonly parted: boolean;
   /** Consecutive slots that belong to one core where the channels are divided: a program unit, as static placement has it. */
   readonly partSlots: number;
+  private readonly simulator: Simulator;
   private readonly link: LinkConfig | null;
   private readonly cores: number;
   private readonly leastLoaded: boolean;
   private readonly channels: number;
   private readonly readNsPerByte: number;
   private readonly writeNsPerByte: number;
-  /** Next-free times, laid out as `busyNs`. With a half-duplex link both directions use the first. */
+  /** Next-free times by `Line`, then one I/O core after the other, ns. With a half-duplex link both directions use the first. */
   private readonly freeNs: Float64Array;
+  /** Time booked since counting began, laid out as `freeNs`. */
+  private readonly bookedNs: Float64Array;
+  /** Transfers on the link, which may be booked for later than now, with gaps between them. */
+  private readonly transfers: BookedAhead = new BookedAhead();
   private readonly toDevice: number;
   /** Slots of a request by core, between calls all zero. */
   private readonly share: Int32Array;
   private turn = 0;
 
-  constructor(config: SsdConfig) {
+  constructor(simulator: Simulator, config: SsdConfig) {
     const { link, firmware } = config;
+    this.simulator = simulator;
     this.link = link;
     this.cores = firmware.cores;
     this.leastLoaded = firmware.binding === 'leastLoaded';
@@ -39,9 +45,19 @@ export class HostTimelines {
     this.readNsPerByte = link === null ? 0 : 1e9 / link.readBytesPerSec;
     this.writeNsPerByte = link === null ? 0 : 1e9 / link.writeBytesPerSec;
     this.freeNs = new Float64Array(Line.firstCore + firmware.cores);
-    this.busyNs = new Float64Array(Line.firstCore + firmware.cores);
+    this.bookedNs = new Float64Array(Line.firstCore + firmware.cores);
     this.toDevice = link?.duplex === 'half' ? Line.toHost : Line.toDevice;
     this.share = new Int32Array(firmware.cores);
+  }
+
+  /** Time of a line that was busy from the start of counting up to now, ns: what is booked beyond is not counted yet. */
+  busyNs(line: number): number {
+    return this.bookedNs[line] - this.aheadNs(line);
+  }
+
+  /** Starts counting now; what is booked already counts as far as it lies ahead. */
+  restart(): void {
+    for (let line = 0; line < this.bookedNs.length; line++) this.bookedNs[line] = this.aheadNs(line);
   }
 
   /** End of `costNs` of work for a command that begins at `lpn`. */
@@ -123,9 +139,19 @@ export class HostTimelines {
     return this.transfer(Line.toHost, Line.toHost, earliestNs, costNs);
   }
 
-  /** Books work on a core; returns its end. */
+  /** Books work on a core, for now or as soon as it is free; returns its end. */
   book(line: number, earliestNs: number, costNs: number): number {
-    return this.transfer(line, line, earliestNs, costNs);
+    const end = Math.max(this.freeNs[line], earliestNs) + costNs;
+    this.freeNs[line] = end;
+    this.bookedNs[line] += costNs;
+    return end;
+  }
+
+  private aheadNs(line: number): number {
+    const { now } = this.simulator;
+    if (line === Line.toHost || line === Line.toDevice) return this.transfers.after(now, line);
+    // Cores take what they are given as soon as they are free: there is no gap from now on.
+    return Math.max(0, this.freeNs[line] - now);
   }
 
   private firstFree(): number {
@@ -149,8 +175,10 @@ export class HostTimelines {
   private transfer(line: number, counter: number, earliestNs: number, costNs: number): number {
     const free = this.freeNs;
     const start = Math.max(free[line], earliestNs);
-    free[line] = start + costNs;
-    this.busyNs[counter] += costNs;
-    return start + costNs;
+    const end = start + costNs;
+    free[line] = end;
+    this.bookedNs[counter] += costNs;
+    this.transfers.add(counter, start, end, this.simulator.now);
+    return end;
   }
 }

@@ -184,7 +184,7 @@ export class Ssd implements BlockDevice, HostPort {
     this.life.absorb(this.stats, this.flash);
     this.stats.reset(this.simulator.now, this.inFlight);
     this.flash.resetStats();
-    this.controller.timelines.busyNs.fill(0);
+    this.controller.restartCounting();
   }
 
   /** Registers `ssd.…`, `ftl.…`, `nand.…`, `channel.…`, `link.…`, `firmware.…` and `health.…`. */
@@ -200,7 +200,7 @@ export class Ssd implements BlockDevice, HostPort {
     registerHostStats(
       registry,
       this.config.firmware,
-      () => this.controller.timelines.busyNs,
+      (line) => this.controller.timelines.busyNs(line),
       () => this.simulator.now - this.stats.sinceNs,
     );
   }

@@ -1,4 +1,4 @@
-import { BlockOp, submitAndWait } from '@flashstack/block-device';
+import { BlockOp, BlockRequest, submitAndWait } from '@flashstack/block-device';
 import { transferNs } from '@flashstack/nand-device';
 import { Simulator, StatsRegistry } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
@@ -160,6 +160,7 @@ describe('relocation takes firmware time', () => {
     expect(perSecond / bound).toBeGreaterThan(0.97);
     expect(perSecond / bound).toBeLessThan(1.03);
     expect(busy['firmware.gcCore.busyFraction']).toBeGreaterThan(0.97);
+    expect(busy['firmware.gcCore.busyFraction']).toBeLessThanOrEqual(1);
     expect(busy['firmware.busyFraction']).toBe(0);
     const phases = ssd.stats.kinds.write.phases.slowest(1);
     expect(phases.gc).toBeGreaterThan(0.5 * ssd.stats.kinds.write.latencyNs.mean);
@@ -170,6 +171,7 @@ describe('relocation takes firmware time', () => {
     expect(perSecond / bound).toBeGreaterThan(0.95);
     expect(perSecond / bound).toBeLessThan(1.03);
     expect(busy['firmware.busyFraction']).toBeGreaterThan(0.97);
+    expect(busy['firmware.busyFraction']).toBeLessThanOrEqual(1);
     expect(ssd.stats.kinds.write.phases.slowest(1).firmware).toBeGreaterThan(
       0.5 * ssd.stats.kinds.write.latencyNs.mean,
     );
@@ -179,5 +181,69 @@ describe('relocation takes firmware time', () => {
     const { busy } = randomWrites({ writeNs: 1_000 });
     expect(busy['firmware.busyFraction']).toBeLessThan(0.2);
     expect(busy['firmware.gcCore.busyFraction']).toBeUndefined();
+  });
+});
+
+describe('busy shares are of the time that was observed', () => {
+  const slow = { cores: 2, binding: 'lpn', readNs: 30_000, writeNs: 40_000 } as const;
+
+  /** The drive with a slow link in front, and its metrics; work is booked ahead on all of them. */
+  function busyDrive(firmware: Partial<FirmwareConfig>, duplex: 'full' | 'half'): ReturnType<typeof make> {
+    const link = { readBytesPerSec: 5e7, writeBytesPerSec: 5e7, duplex, commandNs: 100, chunkBytes: 8192 };
+    const ssd = new Ssd(new Simulator(), { ...drive, link, firmware: { ...freeFirmware, ...firmware } });
+    const registry = new StatsRegistry();
+    ssd.registerStats(registry);
+    ssd.precondition('fill');
+    return { ssd, metrics: () => registry.read() };
+  }
+
+  function submitMany(ssd: Ssd, count: number): void {
+    for (let i = 0; i < count; i++) {
+      const request = new BlockRequest({ ioDone: () => undefined });
+      request.op = i % 3 === 0 ? BlockOp.read : BlockOp.write;
+      request.block = ((i * 37) % 400) * SLOT;
+      request.count = SLOT * (1 + (i % 3));
+      ssd.submit(request);
+    }
+  }
+
+  test.each(['full', 'half'] as const)('at any moment, also after a reset in the middle (%s duplex)', (duplex) => {
+    const shares = (busy: Record<string, number>): number[] => [
+      duplex === 'half'
+        ? busy['link.read.busyFraction'] + busy['link.write.busyFraction']
+        : Math.max(busy['link.read.busyFraction'], busy['link.write.busyFraction']),
+      busy['firmware.busyFraction'],
+      busy['firmware.hostCore.busyFraction'],
+    ];
+    const whole = busyDrive({ ...slow, hostCore: true, hostNs: 3_000 }, duplex);
+    submitMany(whole.ssd, 300);
+    const until = (ssd: Ssd, ns: number): void => {
+      ssd.simulator.runUntil(ns);
+    };
+    let most = 0;
+    for (let ns = 10_000; ns < 2_000_000; ns += 70_000) {
+      until(whole.ssd, ns);
+      for (const share of shares(whole.metrics())) {
+        expect(share).toBeGreaterThanOrEqual(0);
+        expect(share).toBeLessThanOrEqual(1);
+        most = Math.max(most, share);
+      }
+    }
+    expect(most).toBeGreaterThan(0.9);
+
+    // Counted in two parts, the time comes out the same.
+    const parted = busyDrive({ ...slow, hostCore: true, hostNs: 3_000 }, duplex);
+    submitMany(parted.ssd, 300);
+    const [first, second] = [1_000_010, 1_960_000];
+    until(parted.ssd, first);
+    const before = shares(parted.metrics());
+    parted.ssd.resetStats();
+    until(parted.ssd, first + second);
+    const after = shares(parted.metrics());
+    until(whole.ssd, first + second);
+    for (const [at, share] of shares(whole.metrics()).entries()) {
+      expect(before[at] * first + after[at] * second).toBeCloseTo(share * (first + second), 4);
+      expect(after[at]).toBeLessThanOrEqual(1);
+    }
   });
 });
