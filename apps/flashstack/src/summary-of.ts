@@ -114,7 +114,7 @@ function boundNote({ measured, bounds: [nearest] }: ExperimentResult['analysis']
       ? [measured.bytesPerSecond / 1e6, (boundBytesPerSecond ?? 0) / 1e6, 'MB/s']
       : [measured.requestsPerSecond, boundRequestsPerSecond, 'requests/s'];
   const what = resource.startsWith('flash') && resource !== 'flash channels' ? resource : `the ${resource}`;
-  const verb = resource === 'host link' ? 'allows' : 'allow';
+  const verb = resource.endsWith('s') ? 'allow' : 'allows';
   return [`${numbers.short(got)} of the ${numbers.short(bound)} ${unit} that ${what} ${verb} for this work`];
 }
 

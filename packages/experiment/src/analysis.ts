@@ -5,7 +5,9 @@ import { KINDS, type Metrics, percent, withArticle } from './wording.js';
 /** A part of the drive that does work. */
 export type Resource =
   | 'host link'
+  | 'host-interface core'
   | 'controller cores'
+  | 'collection core'
   | 'flash channels'
   | 'flash programs'
   | 'flash reads'
@@ -149,12 +151,16 @@ function boundShares(metrics: Metrics, config: SsdConfig, measured: Analysis['me
     boundBytesPerSecond: share > 0 ? measured.bytesPerSecond / share : null,
     boundRequestsPerSecond: share > 0 ? measured.requestsPerSecond / share : null,
   });
-  const cores = metrics['firmware.busyFraction'];
+  // Only of drives that have it.
+  const single = (resource: Resource, metric: string): BoundShare[] =>
+    metrics[metric] === undefined ? [] : [bound(resource, metrics[metric], metrics[metric])];
   const channels = metrics['channel.busyFraction.mean'];
   const dies = metrics['nand.busyFraction.mean'];
   return [
     bound('host link', link, link),
-    bound('controller cores', cores, cores),
+    ...single('host-interface core', 'firmware.hostCore.busyFraction'),
+    bound('controller cores', metrics['firmware.busyFraction'], metrics['firmware.busyFraction.max']),
+    ...single('collection core', 'firmware.gcCore.busyFraction'),
     bound('flash channels', channels, metrics['channel.busyFraction.max']),
     bound(dominantWork(metrics, config), dies, metrics['nand.busyFraction.max']),
   ].sort((a, b) => b.share - a.share);

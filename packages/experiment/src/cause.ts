@@ -7,7 +7,9 @@ const GC_TAIL = 0.3;
 const HALF = 0.5;
 const bottlenecks: Readonly<Record<Resource, Bottleneck>> = {
   'host link': 'link',
+  'host-interface core': 'firmware',
   'controller cores': 'firmware',
+  'collection core': 'firmware',
   'flash channels': 'channel',
   'flash programs': 'die',
   'flash reads': 'die',
@@ -60,12 +62,12 @@ function saturated(first: BoundShare, gc: GcSummary): Cause | null {
   return [bottlenecks[first.resource], limitedBy(first)];
 }
 
-/** One die or channel is busy nearly all the time, others are not. */
+/** One die, channel or core is busy nearly all the time, others are not. */
 function uneven(bounds: readonly BoundShare[]): Cause | null {
   const worst = bounds.reduce((a, b) => (b.worst > a.worst ? b : a));
   if (worst.worst < UNEVEN) return null;
   const cause = bottlenecks[worst.resource];
-  const one = cause === 'channel' ? 'channel' : 'die';
+  const one = cause === 'channel' || cause === 'die' ? cause : 'core';
   return [
     cause,
     `Limited by one ${one}, busy ${percent(worst.worst)}, while ${one}s are busy ${percent(worst.share)} on average: the load is uneven.`,
@@ -142,7 +144,7 @@ function limitedBy(bound: BoundShare): string {
 }
 
 function boundOf({ resource }: BoundShare): string {
-  return resource === 'host link' ? 'its bound' : 'their bound';
+  return resource.endsWith('s') ? 'their bound' : 'its bound';
 }
 
 /** The share of garbage collection in the slowest writes, or reads if nothing was written. */

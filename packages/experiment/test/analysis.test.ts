@@ -23,6 +23,7 @@ function metrics(changes: Record<string, number> = {}): Record<string, number> {
     'link.read.busyFraction': 0.1,
     'link.write.busyFraction': 0.1,
     'firmware.busyFraction': 0.1,
+    'firmware.busyFraction.max': 0.1,
     'channel.busyFraction.mean': 0.1,
     'channel.busyFraction.max': 0.15,
     'nand.busyFraction.mean': 0.1,
@@ -79,6 +80,15 @@ describe('the headline, first rule that applies', () => {
     expect(headline({ 'nand.busyFraction.mean': 0.95, 'nand.erases': 1e6 })).toContain('Limited by flash erases');
     expect(headline({ 'link.write.busyFraction': 0.9 })).toBe('Limited by the host link, at 90 % of its bound.');
     expect(headline({ 'firmware.busyFraction': 0.86 })).toContain('Limited by the controller cores, at 86 %');
+    expect(headline({ 'firmware.hostCore.busyFraction': 0.93 })).toBe(
+      'Limited by the host-interface core, at 93 % of its bound.',
+    );
+    expect(headline({ 'firmware.gcCore.busyFraction': 0.93 })).toBe(
+      'Limited by the collection core, at 93 % of its bound.',
+    );
+    expect(headline({ 'firmware.busyFraction.max': 0.97 })).toBe(
+      'Limited by one core, busy 97 %, while cores are busy 10 % on average: the load is uneven.',
+    );
     expect(headline({ 'channel.busyFraction.mean': 0.87 })).toContain('Limited by the flash channels, at 87 %');
     expect(headline({ 'channel.busyFraction.mean': 0.849 })).not.toContain('Limited by the flash channels');
   });

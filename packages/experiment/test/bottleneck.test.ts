@@ -82,6 +82,45 @@ describe('the bottleneck that is named is the one that was built', () => {
     expectRate(result, 1 / 50e-6, 0.02);
   });
 
+  test('firmware: the host-interface core in front of eight idle ones', async () => {
+    const result = await run({
+      firmware: { cores: 8, binding: 'channel', readNs: '10us', hostCore: true, hostNs: '20us' },
+      loop: 'closed:256',
+      workload: { kind: 'random', requests: 20_000, readShare: 1 },
+      precondition: 'fill',
+    });
+    expect(result.analysis.bottleneck).toBe('firmware');
+    expect(result.analysis.headline).toMatch(/^Limited by the host-interface core, at (9\d|100) % of its bound/);
+    expectRate(result, 1 / 20e-6, 0.02);
+    expect(result.analysis.bounds.find(({ resource }) => resource === 'controller cores')?.share).toBeLessThan(0.1);
+  });
+
+  test('firmware: the core that relocates pages, while dies and I/O cores have time', async () => {
+    const result = await run({
+      firmware: { cores: 2, writeNs: '1us', gcCore: true, gcPageNs: '100us' },
+      loop: 'closed:64',
+      precondition: 'steady',
+      warmup: '20%',
+      workload: { kind: 'random', requests: 60_000 },
+    });
+    expect(result.analysis.bottleneck).toBe('firmware');
+    expect(result.analysis.headline).toMatch(/^Limited by the collection core, at (9\d|100) % of its bound/);
+    const { metrics } = result;
+    // A page holds one slot.
+    const pagesPerWrite = metrics['ftl.gc.copies'] / metrics['ftl.hostSlots'];
+    expectRate(result, 1 / (pagesPerWrite * 100e-6), 0.05);
+  });
+
+  test('firmware: one of eight cores is asked for everything', async () => {
+    const result = await run({
+      firmware: { cores: 8, binding: 'lpn', readNs: '50us' },
+      workload: { kind: 'random', requests: 20_000, readShare: 1, alignBytes: 8 * 4 * KIB },
+      precondition: 'fill',
+    });
+    expect(result.analysis.bottleneck).toBe('firmware');
+    expect(result.analysis.headline).toMatch(/^Limited by one core, busy (9\d|100) %, while cores are busy 12 %/);
+  });
+
   test('channel: large sequential reads over slow buses', async () => {
     const result = await run({
       nand: { timing: { channelBytesPerSec: '20MB/s' } },
