@@ -90,7 +90,11 @@ export interface Analysis {
   readonly gc: GcSummary;
   /** One sentence about garbage collection. */
   readonly gcSentence: string;
-  /** What flash programs were for, largest first; their sum is all slots programmed or still waiting for a program. */
+  /**
+   * What flash programs were for, largest first. Their sum is `ftl.programmedSlots` + `ftl.pendingSlots` (they still wait
+   * for their program unit) + `ftl.droppedSlots` (they will not be programmed) − `ftl.carriedSlots` (placed before counting
+   * began).
+   */
   readonly programs: readonly ProgramShare[];
 }
 
@@ -172,11 +176,11 @@ interface DieTimes {
   readonly eraseNs: number;
 }
 
-/** Die time of one page programmed, one page read, one block erased. */
+/** Die time of one program (a page or a word line of a plane), one page read, one block erased. */
 function dieTimes(config: SsdConfig): DieTimes {
   const { timing, geometry, features } = config.nand;
   const mean = (times: readonly number[]): number => times.reduce((sum, ns) => sum + ns, 0) / times.length;
-  // Planes that work together, and pages of a word line, share one array operation.
+  // Planes that work together share one array operation.
   const planes =
     features.multiPlane &&
     config.ftl.domain !== undefined &&
@@ -185,7 +189,7 @@ function dieTimes(config: SsdConfig): DieTimes {
       ? geometry.planes
       : 1;
   const wordLine = geometry.programUnit === 'wordline';
-  const programNs = wordLine ? timing.programNs[0] / geometry.cellBits : mean(timing.programNs);
+  const programNs = wordLine ? timing.programNs[0] : mean(timing.programNs);
   return { programNs: programNs / planes, readNs: mean(timing.readNs), eraseNs: timing.eraseNs / planes };
 }
 

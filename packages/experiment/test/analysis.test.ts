@@ -178,6 +178,26 @@ describe('rules in numbers', () => {
   });
 });
 
+test('a program of a word line keeps its die busy for the time of the whole word line', () => {
+  const { timing, geometry } = config.nand;
+  expect(geometry.programUnit).toBe('wordline');
+  const planes = geometry.planes;
+  const meanReadNs = timing.readNs.reduce((sum, ns) => sum + ns, 0) / timing.readNs.length;
+  // Programs take twice the time of reads, and half of them are of garbage collection.
+  const reads = 1000;
+  const programs = (2 * reads * meanReadNs) / (timing.programNs[0] / planes);
+  const counted = metrics({
+    'nand.busyFraction.mean': 0.9,
+    'nand.reads': reads,
+    'nand.programs': programs,
+    'nand.erases': 0,
+  });
+  const observed = { ...calm, gcStartNs: 5, work: { reads: 0, programs: programs / 2, erases: 0 } };
+  const { headline: text, gc } = analyse(counted, config, observed, false);
+  expect(text).toContain('Limited by flash programs');
+  expect(gc.dieShare).toBeCloseTo(1 / 3, 9);
+});
+
 test('the causes of programs are those that happened, largest first', () => {
   const { programs } = analyse(metrics({ 'ftl.gc.copies': 2000, 'ftl.padding.slots': 5 }), config, calm, false);
   expect(programs).toEqual([

@@ -154,3 +154,29 @@ describe('the environment', () => {
     expect(new Set([hash(0), hash(5000), hash(6000)]).size).toBe(3);
   });
 });
+
+describe('the causes of programs add up to what was programmed, waits or was dropped', () => {
+  // Pages of four slots, units of a word line, preconditioned and warmed up: units are open at both ends.
+  test.each([
+    ['generic-tlc-nvme', 'page', 'steady'],
+    ['sata-840-pro-class', 'page', 'fill'],
+    ['sata-840-pro-class', 'dftl', 'fill'],
+    ['sata-840-pro-class', 'fast', 'none'],
+    ['sata-840-pro-class', 'segment', 'none'],
+  ] as const)('%s, mapping %s, %s', async (preset, mapping, precondition) => {
+    const { metrics, analysis } = await runExperiment({
+      device: { preset, capacityBytes: 2 ** 30, overProvisioning: 0.6, overrides: { 'ftl.mapping': mapping } },
+      workload: { kind: mapping === 'segment' ? 'sequential' : 'random', parameters: { requests: 6000 } },
+      precondition,
+      warmup: { requests: 1501 },
+    });
+    const causes = analysis.programs.reduce((sum, { slots }) => sum + slots, 0);
+    const { 'ftl.programmedSlots': programmed, 'ftl.pendingSlots': pending } = metrics;
+    const { 'ftl.droppedSlots': dropped, 'ftl.carriedSlots': carried } = metrics;
+    expect(pending + carried).toBeGreaterThan(0);
+    expect(causes).toBe(programmed + pending + dropped - carried);
+    expect(metrics['ftl.waf']).toBeCloseTo(causes / metrics['ftl.hostSlots'], 12);
+    expect(metrics['ftl.waf']).toBeGreaterThanOrEqual(1);
+    expect(metrics['health.writeAmplification']).toBeGreaterThanOrEqual(1);
+  });
+});

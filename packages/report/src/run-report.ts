@@ -101,7 +101,7 @@ function writesBody(view: RunView, figures: ReadonlyMap<string, Markup>): Markup
     ['GC runs', count(view.metric('ftl.gc.runs'))],
     ['slots copied by GC', count(view.metric('ftl.gc.copies'))],
     ['blocks erased', count(view.metric('nand.erases'))],
-    ['pages programmed', count(view.metric('nand.programs'))],
+    ['pages or word lines programmed', count(view.metric('nand.programs'))],
     ['pages read', count(view.metric('nand.reads'))],
     ['writes that waited for the buffer', count(view.metric('ssd.bufferFullWaits'))],
     ['slots overwritten in the buffer', count(view.metric('ssd.bufferOverwrites'))],

@@ -41,6 +41,12 @@ export class Controller implements FtlClient, EventTarget {
     return this.context.active;
   }
 
+  /** Slots in the write buffer that have not been handed to the FTL. */
+  get bufferedSlots(): number {
+    const { dirty, filling } = this.context.buffer;
+    return dirty + filling;
+  }
+
   get timelines(): HostTimelines {
     return this.context.timelines;
   }

@@ -14,6 +14,10 @@ export function registerFlashStats(
   ftl.gauge('waf', () => stats().writeAmplification);
   ftl.gauge('hostSlots', () => stats().host);
   ftl.gauge('programmedSlots', () => stats().programmed);
+  // What closes the books: slots of all causes = programmed + pending + dropped - carried.
+  ftl.gauge('pendingSlots', () => stats().pending);
+  ftl.gauge('droppedSlots', () => stats().dropped);
+  ftl.gauge('carriedSlots', () => stats().carried);
   ftl.gauge('gc.runs', () => stats().runs[MoveReason.gc]);
   ftl.gauge('gc.overruled', () => stats().overruled);
   ftl.gauge('gc.copies', () => stats().moved[MoveReason.gc]);

@@ -10,7 +10,12 @@ export interface DriveHealth {
   readonly hostWrittenBytes: number;
   /** Whole pages programmed for any reason. */
   readonly programmedBytes: number;
-  /** Bytes programmed per byte that the host has written; 0 before the first. */
+  /** Accepted and not programmed yet: slots in the write buffer, and those that wait for their program unit to fill up. */
+  readonly waitingBytes: number;
+  /**
+   * Bytes programmed or waiting per byte that the host has written; 0 before the first. Below 1 only as far as data
+   * was overwritten or discarded in the write buffer, or lost there with the power.
+   */
   readonly writeAmplification: number;
   /** Physical blocks erased. */
   readonly erases: number;
@@ -57,12 +62,15 @@ export class LifeCounters {
     this.erases += counts.total(counts.erases);
   }
 
-  /** The health of a drive with these lives of its parts. */
-  health(config: SsdConfig, stats: SsdStats, flash: FlashStack): DriveHealth {
+  /** The health of a drive with these lives of its parts, and so many slots in its write buffer. */
+  health(config: SsdConfig, stats: SsdStats, flash: FlashStack, bufferedSlots: number): DriveHealth {
     const { geometry, reliability } = config.nand;
     const { counts } = flash.scheduler;
     const blocks = countBlocks(flash);
-    const programmedBytes = (this.programs + counts.total(counts.programs)) * geometry.pageBytes;
+    // A program command of a plane writes a page, or all pages of a word line.
+    const commandBytes = geometry.pageBytes * flash.array.geometry.programPages;
+    const programmedBytes = (this.programs + counts.total(counts.programs)) * commandBytes;
+    const waitingBytes = (bufferedSlots + flash.ftl.stats.pending) * geometry.slotBytes;
     const hostWrittenBytes = this.writtenBytes + stats.kinds.write.bytes;
     const needed = Math.ceil(config.capacityBytes / (geometry.pagesPerBlock * geometry.pageBytes));
     const spareBlocksAtStart = blocks.good + blocks.retired - needed;
@@ -70,7 +78,8 @@ export class LifeCounters {
       hostReadBytes: this.readBytes + stats.kinds.read.bytes,
       hostWrittenBytes,
       programmedBytes,
-      writeAmplification: hostWrittenBytes === 0 ? 0 : programmedBytes / hostWrittenBytes,
+      waitingBytes,
+      writeAmplification: hostWrittenBytes === 0 ? 0 : (programmedBytes + waitingBytes) / hostWrittenBytes,
       erases: this.erases + counts.total(counts.erases),
       spareBlocks: spareBlocksAtStart - blocks.retired,
       spareBlocksAtStart,

@@ -99,7 +99,8 @@ export class Ssd implements BlockDevice, HostPort {
    * preconditioned; `resetStats` and power cuts leave them alone.
    */
   health(): DriveHealth {
-    return this.life.health(this.config, this.stats, this.flash);
+    const buffered = this.powered || this.config.powerLossProtection ? this.controller.bufferedSlots : 0;
+    return this.life.health(this.config, this.stats, this.flash, buffered);
   }
 
   submit(request: BlockRequest): void {

@@ -2,8 +2,8 @@ import { BlockOp, BlockStatus, submitAndWait } from '@flashstack/block-device';
 import { defaultReliability, type NandReliability } from '@flashstack/nand-device';
 import { RandomSource, Simulator, StatsRegistry } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
-import { Ssd, type SsdConfig } from '../src/index.js';
-import { bufferedDrive, plainDrive, wideDrive } from './small-drives.js';
+import { resolvePreset, Ssd, type SsdConfig } from '../src/index.js';
+import { bufferedDrive, plainDrive, protectedDrive, wideDrive } from './small-drives.js';
 import { Traffic } from './traffic.js';
 
 const SLOT = 8;
@@ -40,7 +40,7 @@ describe('the health of a drive', () => {
     expect(health).toMatchObject({
       hostWrittenBytes: written,
       programmedBytes: programs * pageBytes,
-      writeAmplification: (programs * pageBytes) / written,
+      writeAmplification: (programs * pageBytes + health.waitingBytes) / written,
       erases,
       powerCycles: 2,
       unsafeShutdowns: 1,
@@ -56,6 +56,29 @@ describe('the health of a drive', () => {
     expect(health.wearMean).toBeCloseTo(wear.reduce((sum, count) => sum + count, 0) / wear.length, 9);
     expect(health.wearMean * wear.length).toBe(erases);
   });
+
+  const wordLines = resolvePreset('generic-tlc-nvme', { capacity: 2 ** 29, overProvisioning: 0.6 });
+
+  test.each([wideDrive, plainDrive, protectedDrive, wordLines])(
+    'accounts for every byte of whole slots that are written once: $name',
+    (config) => {
+      const { simulator, ssd } = make(config);
+      const slots = config.capacityBytes / 4096;
+      const order = new RandomSource(4).stream('order');
+      const left = Array.from({ length: slots }, (_, at) => at);
+      let waited = 0;
+      for (let written = 0; written < Math.min(slots / 2, 1000); written++) {
+        const [lpn] = left.splice(order.below(left.length), 1);
+        submitAndWait(simulator, ssd, { op: BlockOp.write, block: lpn * SLOT, count: SLOT });
+        const { programmedBytes, waitingBytes, hostWrittenBytes, writeAmplification } = ssd.health();
+        expect(programmedBytes + waitingBytes).toBe(hostWrittenBytes);
+        expect(writeAmplification).toBe(1);
+        waited = Math.max(waited, waitingBytes);
+        if (left.length % 50 === 0) ssd.resetStats();
+      }
+      if (config.buffer !== null) expect(waited).toBeGreaterThan(0);
+    },
+  );
 
   test('begins again when the drive is brought into another state', () => {
     const { simulator, ssd } = make(plainDrive);
