@@ -12,6 +12,7 @@ const packages = [
   'block-device',
   'vfs',
   'pagecache-readahead',
+  'host',
   'nand-device',
   'ftl',
   'ssd',

@@ -1,0 +1,90 @@
+import { Simulator, type Task } from '@flashstack/sim';
+import { MemFs, OpenFlag, Seek, SimplePageCache, type Thread } from '@flashstack/vfs';
+import { Host } from '../src/index.js';
+
+/** What the runner of the project times: `run` does `n` operations. */
+export interface Benchmark {
+  readonly name: string;
+  run(n: number): void;
+  readonly n: number;
+  readonly bar?: number;
+}
+
+const PAGES = 4096;
+
+function mounted(cpus: number): Host {
+  const simulator = new Simulator();
+  const cache = new SimplePageCache(simulator);
+  const host = new Host({ simulator, cache, fileSystem: (environment) => new MemFs(environment) }, { cpus });
+  host.run(host.mount());
+  return host;
+}
+
+function* openFile(thread: Thread): Task<number> {
+  const fd = thread.open('/file', OpenFlag.create | OpenFlag.readWrite);
+  return typeof fd === 'number' ? fd : yield* fd;
+}
+
+/** Threads of one process that each call `n / threads` times. */
+function calls(
+  name: string,
+  threads: number,
+  call: (thread: Thread, fd: number, buffer: Uint8Array | null, at: number) => number | Task<number>,
+  withBytes = false,
+): Benchmark {
+  const host = mounted(4);
+  const process = host.process();
+  function* fill(): Task<number> {
+    const thread = process.thread();
+    const fd = yield* openFile(thread);
+    for (let page = 0; page < PAGES; page++) {
+      const done = thread.pwrite(fd, null, 4096, page * 4096);
+      if (typeof done !== 'number') yield* done;
+    }
+    return fd;
+  }
+  const fd = host.run(fill());
+  function* body(n: number): Task<void> {
+    const thread = process.thread();
+    const buffer = withBytes ? new Uint8Array(4096).fill(7) : null;
+    let at = 1;
+    for (let i = 0; i < n; i++) {
+      at = (Math.imul(at, 1103515245) + 12345) >>> 0;
+      const done = call(thread, fd, buffer, at);
+      if (typeof done !== 'number') yield* done;
+    }
+  }
+  return {
+    name,
+    n: 1_600_000,
+    bar: 1_000_000,
+    run(n) {
+      for (let i = 0; i < threads; i++) {
+        host.simulator.spawn(`thread ${i}`, body(n / threads), { group: host.group });
+      }
+      host.simulator.run();
+    },
+  };
+}
+
+const readRandom = (thread: Thread, fd: number, buffer: Uint8Array | null, at: number): number | Task<number> =>
+  thread.pread(fd, buffer, 4096, (at % PAGES) * 4096);
+const writeRandom = (thread: Thread, fd: number, buffer: Uint8Array | null, at: number): number | Task<number> =>
+  thread.pwrite(fd, buffer, 4096, (at % PAGES) * 4096);
+function writeNext(thread: Thread, fd: number, buffer: Uint8Array | null): number | Task<number> {
+  const at = thread.lseek(fd, 0, Seek.current);
+  // Half of the calls are seeks; with one thread none of them has to wait.
+  if (at === PAGES * 4096) thread.lseek(fd, 0, Seek.set);
+  return thread.write(fd, buffer, 4096);
+}
+
+/** Buffered calls of 4 KiB on the file system in memory: CPU time of host, page cache and file system. */
+export const benchmarks: Benchmark[] = [
+  calls('sequential write and seek, 1 thread', 1, writeNext),
+  calls('random write, 1 thread', 1, writeRandom),
+  calls('random write, 16 threads', 16, writeRandom),
+  calls('random write of bytes, 1 thread', 1, writeRandom, true),
+  calls('cached read, 1 thread', 1, readRandom),
+  calls('cached read, 16 threads', 16, readRandom),
+  calls('cached read into a buffer, 1 thread', 1, readRandom, true),
+];

@@ -1,0 +1,132 @@
+import type { MaybeTask, Task } from '@flashstack/sim';
+import { OpenFlag, PAGE_BYTES } from '@flashstack/vfs';
+import type { CallFrame } from './call-frame.js';
+import { checkRead, checkWrite, read, write } from './data-calls.js';
+import type { OpenFile } from './open-file.js';
+
+/** Pages (or parts of them) that a range touches. */
+export function pagesOf(offset: number, length: number): number {
+  return length === 0 ? 0 : Math.floor((offset + length - 1) / PAGE_BYTES) - Math.floor(offset / PAGE_BYTES) + 1;
+}
+
+/** `pread`: at an offset, with the CPU time. */
+export function readAt(
+  thread: CallFrame,
+  file: OpenFile,
+  into: Uint8Array | null,
+  length: number,
+  offset: number,
+): MaybeTask {
+  checkRead(file, into, length, offset);
+  const done = read(thread, file, into, length, offset);
+  return typeof done === 'number' ? thread.haveRead(done, offset) : thread.wait(counted(thread, done, offset, false));
+}
+
+/** `pwrite`: at an offset, with the CPU time. As on Linux, a file opened for appending is appended to. */
+export function writeAt(
+  thread: CallFrame,
+  file: OpenFile,
+  from: Uint8Array | null,
+  length: number,
+  offset: number,
+): MaybeTask {
+  checkWrite(file, from, length, offset);
+  const done = write(thread, file, from, length, placeOf(file, offset));
+  return typeof done === 'number' ? thread.haveWritten(done, offset) : thread.wait(counted(thread, done, offset, true));
+}
+
+/** `read`: at the position, which moves. */
+export function readNext(thread: CallFrame, file: OpenFile, into: Uint8Array | null, length: number): MaybeTask {
+  const { position, cursor } = file;
+  checkRead(file, into, length, position);
+  if (!cursor.tryLock()) return thread.wait(readLater(thread, file, into, length));
+  let done: MaybeTask;
+  try {
+    done = read(thread, file, into, length, position);
+  } catch (error) {
+    cursor.unlock();
+    throw error;
+  }
+  if (typeof done !== 'number') return thread.wait(readOn(thread, file, done));
+  cursor.unlock();
+  file.position = position + done;
+  return thread.haveRead(done, position);
+}
+
+/** `write`: at the position, which moves, or at the end of a file opened for appending. */
+export function writeNext(thread: CallFrame, file: OpenFile, from: Uint8Array | null, length: number): MaybeTask {
+  const { position, cursor } = file;
+  checkWrite(file, from, length, position);
+  if (!cursor.tryLock()) return thread.wait(writeLater(thread, file, from, length));
+  let done: MaybeTask;
+  try {
+    done = write(thread, file, from, length, placeOf(file, position));
+  } catch (error) {
+    cursor.unlock();
+    throw error;
+  }
+  if (typeof done !== 'number') return thread.wait(writeOn(thread, file, done));
+  cursor.unlock();
+  if (done > 0) file.position = thread.writtenAt + done;
+  return thread.haveWritten(done, position);
+}
+
+/** −1: at the end. */
+function placeOf(file: OpenFile, offset: number): number {
+  return (file.flags & OpenFlag.append) !== 0 ? -1 : offset;
+}
+
+function* counted(thread: CallFrame, rest: Task<number>, offset: number, written: boolean): Task<number> {
+  const done = yield* rest;
+  if (written) thread.countWritten(done, offset);
+  else thread.countRead(done, offset);
+  return done;
+}
+
+function* readLater(thread: CallFrame, file: OpenFile, into: Uint8Array | null, length: number): Task<number> {
+  yield file.cursor;
+  return yield* readOn(thread, file, null, into, length);
+}
+
+function* readOn(
+  thread: CallFrame,
+  file: OpenFile,
+  begun: Task<number> | null,
+  into: Uint8Array | null = null,
+  length = 0,
+): Task<number> {
+  try {
+    const { position } = file;
+    const rest = begun ?? read(thread, file, into, length, position);
+    const done = typeof rest === 'number' ? rest : yield* rest;
+    file.position = position + done;
+    thread.countRead(done, position);
+    return done;
+  } finally {
+    file.cursor.unlock();
+  }
+}
+
+function* writeLater(thread: CallFrame, file: OpenFile, from: Uint8Array | null, length: number): Task<number> {
+  yield file.cursor;
+  return yield* writeOn(thread, file, null, from, length);
+}
+
+function* writeOn(
+  thread: CallFrame,
+  file: OpenFile,
+  begun: Task<number> | null,
+  from: Uint8Array | null = null,
+  length = 0,
+): Task<number> {
+  try {
+    const { position } = file;
+    const rest = begun ?? write(thread, file, from, length, placeOf(file, position));
+    const done = typeof rest === 'number' ? rest : yield* rest;
+    if (done > 0) file.position = thread.writtenAt + done;
+    thread.countWritten(done, position);
+    return done;
+  } finally {
+    file.cursor.unlock();
+  }
+}

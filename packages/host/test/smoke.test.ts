@@ -1,0 +1,31 @@
+import { FileStatus, OpenFlag } from '@flashstack/vfs';
+import { expect, test } from 'vitest';
+import { callsOf, expectError, memoryHost } from './support.js';
+
+test('files are made, written, read, renamed and removed', () => {
+  const host = memoryHost();
+  const calls = callsOf(host, host.process().thread());
+  calls.mkdir('/a', 0o755);
+  calls.mkdir('/a/b', 0o755);
+  const fd = calls.open('/a/b/f', OpenFlag.create | OpenFlag.readWrite, 0o644);
+  expect(fd).toBe(0);
+  const text = new TextEncoder().encode('hello world');
+  expect(calls.write(fd, text, text.length)).toBe(11);
+  const out = new Uint8Array(20);
+  expect(calls.pread(fd, out, 20, 6)).toBe(5);
+  expect(new TextDecoder().decode(out.subarray(0, 5))).toBe('world');
+  calls.symlink('b/f', '/a/l');
+  const status = new FileStatus();
+  calls.stat('/a/l', status);
+  expect(status.size).toBe(11);
+  calls.rename('/a/b', '/c');
+  calls.stat('/c/f', status);
+  expectError('ENOENT', () => calls.stat('/a/l', status));
+  expectError('ENOTEMPTY', () => calls.rmdir('/c'));
+  calls.unlink('/c/f');
+  expect(calls.pread(fd, out, 20, 0)).toBe(11);
+  calls.close(fd);
+  calls.rmdir('/c');
+  expectError('ENOENT', () => calls.rmdir('/c'));
+  expect(host.simulator.now).toBeGreaterThan(0);
+});
