@@ -147,6 +147,6 @@ test('a file is the bytes that were written, whatever is written back and reclai
       run(fs.evict(inode));
       expect(fs.status().free).toBe(fs.status().blocks);
     }),
-    { numRuns: long ? 20_000 : full ? 1500 : 150 },
+    { numRuns: long ? 4000 : full ? 1500 : 150 },
   );
 });

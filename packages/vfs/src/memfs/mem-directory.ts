@@ -15,17 +15,19 @@ class Entry {
   }
 }
 
-/** Places of `.` and `..`; entries follow. */
+/** Positions behind `.` and `..`; entries follow. */
 const SELF = 1;
 const PARENT = 2;
+/** Position behind an entry plus its place. The newest is listed first, so that a listing ends though entries are added. */
+const TOP = 2 ** 50;
 
-/** The entries of a directory in order of their creation. */
+/** The entries of a directory. */
 export class MemDirectory {
   parent: Inode;
   private readonly byName: Map<string, Entry> = new Map();
   /** By place, ascending; removed ones stay until they are half of all. */
   private entries: Entry[] = [];
-  private nextPlace = PARENT + 1;
+  private nextPlace = 1;
 
   constructor(parent: Inode) {
     this.parent = parent;
@@ -33,6 +35,10 @@ export class MemDirectory {
 
   get size(): number {
     return this.byName.size;
+  }
+
+  *inodes(): Generator<Inode> {
+    for (const { inode } of this.byName.values()) if (inode !== null) yield inode;
   }
 
   get(name: string): Inode | null {
@@ -64,19 +70,19 @@ export class MemDirectory {
     const end = out.length + limit;
     if (position < SELF && out.length < end) out.push(listed('.', self, SELF));
     if (position < PARENT && out.length < end) out.push(listed('..', this.parent, PARENT));
-    for (let at = this.after(position); at < this.entries.length && out.length < end; at++) {
+    for (let at = this.below(position) - 1; at >= 0 && out.length < end; at--) {
       const { name, inode, place } = this.entries[at];
-      if (inode !== null) out.push(listed(name, inode, place));
+      if (inode !== null) out.push(listed(name, inode, TOP - place));
     }
   }
 
-  /** Index of the first entry behind a position. */
-  private after(position: number): number {
+  /** Number of entries, removed ones among them, that are older than the one before a position. */
+  private below(position: number): number {
     let low = 0;
     let high = this.entries.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.entries[middle].place <= position) low = middle + 1;
+      if (this.entries[middle].place < TOP - position) low = middle + 1;
       else high = middle;
     }
     return low;

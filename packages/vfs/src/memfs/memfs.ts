@@ -34,14 +34,19 @@ export class MemFs implements FileSystem {
   private readonly environment: FsEnvironment;
   private readonly space: MemSpace;
   private readonly rootInode: Inode;
-  private nextIno = 1;
+  private nextIno: number;
   private mounted = false;
 
-  /** @throws InputError for an option that is unknown or out of range. */
-  constructor(environment: FsEnvironment, options: MemFsOptions = {}) {
+  /**
+   * @param earlier one that was unmounted, whose files this one goes on with, as after a restart of the host; limits of
+   * space and inodes stay its own.
+   * @throws InputError for an option that is unknown or out of range, FsError EBUSY if `earlier` is mounted.
+   */
+  constructor(environment: FsEnvironment, options: MemFsOptions = {}, earlier: MemFs | null = null) {
     const { bytes, inodes, links, nameBytes } = resolveMemFsOptions(options);
+    if (earlier?.mounted === true) throw new FsError('EBUSY', 'the earlier file system is mounted');
     this.environment = environment;
-    this.space = new MemSpace(Math.floor(bytes / PAGE_BYTES), inodes);
+    this.space = earlier?.space ?? new MemSpace(Math.floor(bytes / PAGE_BYTES), inodes);
     this.capabilities = {
       name: 'memfs',
       nameBytes,
@@ -59,8 +64,8 @@ export class MemFs implements FileSystem {
       timeNs: 1,
       durable: false,
     };
-    this.rootInode = this.make({ kind: FileKind.directory, mode: 0o755, uid: 0, gid: 0 }, null);
-    this.rootInode.links = 2;
+    this.nextIno = earlier?.nextIno ?? 1;
+    this.rootInode = earlier?.rootInode ?? this.makeRoot();
   }
 
   /** Its contents are as at the last `unmount`. @throws FsError EBUSY */
@@ -73,6 +78,7 @@ export class MemFs implements FileSystem {
   unmount(): Task<void> {
     if (!this.mounted) throw new FsError('EINVAL', 'not mounted');
     this.mounted = false;
+    this.forgetPages(this.rootInode);
     return finished(undefined);
   }
 
@@ -290,6 +296,17 @@ export class MemFs implements FileSystem {
     if (file !== null) file.free(0, file.limit);
     this.space.freeInodes++;
     return finished(undefined);
+  }
+
+  private makeRoot(): Inode {
+    const root = this.make({ kind: FileKind.directory, mode: 0o755, uid: 0, gid: 0 }, null);
+    root.links = 2;
+    return root;
+  }
+
+  private forgetPages(inode: Inode): void {
+    if (inode.kind === FileKind.directory) for (const below of directoryOf(inode).inodes()) this.forgetPages(below);
+    else if (inode.mapping !== null) this.environment.cache.forget(inode);
   }
 
   private make(what: NewInode, parent: Inode | null): Inode {

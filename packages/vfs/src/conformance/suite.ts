@@ -1,0 +1,89 @@
+import { attributeTests } from './attribute-tests.js';
+import { contentTests } from './content-tests.js';
+import { creationTests } from './creation-tests.js';
+import { directoryTests } from './directory-tests.js';
+import { extendedAttributeTests } from './extended-attribute-tests.js';
+import { type ConformanceTest, check, type FileSystemUnderTest, Tester } from './harness.js';
+import { linkTests } from './link-tests.js';
+import { openTests } from './open-tests.js';
+import { pathTests } from './path-tests.js';
+import { permissionTests } from './permission-tests.js';
+import { randomFile } from './random-file.js';
+import { rangeTests } from './range-tests.js';
+import { renameTests } from './rename-tests.js';
+import { fillWithFiles, fillWithOneFile, withFreeBlocks } from './space-tests.js';
+
+/** What the suite needs to know and do. */
+export interface ConformanceOptions {
+  /** Registers a test, such as `it` of vitest or `test` of Node. */
+  readonly test: (name: string, body: () => void) => unknown;
+  readonly subject: FileSystemUnderTest;
+  /** How many times as many random cases as usual. Default 1, which takes seconds. */
+  readonly depth?: number;
+}
+
+/** Space of the file systems that are filled up, bytes. */
+const SMALL_BYTES = 2 * 2 ** 20;
+
+const all: readonly ConformanceTest[] = [
+  ...pathTests,
+  ...openTests,
+  ...creationTests,
+  ...linkTests,
+  ...renameTests,
+  ...permissionTests,
+  ...attributeTests,
+  ...contentTests,
+  ...rangeTests,
+  ...directoryTests,
+  ...extendedAttributeTests,
+];
+
+/**
+ * Registers the tests of POSIX semantics that every file system under a host must pass, driven by what it offers. Each runs
+ * on a new file system and fails by throwing an error that says what was expected.
+ */
+export function fileSystemConformance(options: ConformanceOptions): void {
+  const { test, subject } = options;
+  for (const { name, needs, body, without } of all) {
+    const offered = needs === undefined || needs(subject.capabilities);
+    const chosen = offered ? body : without;
+    if (chosen === undefined) continue;
+    test(offered ? name : `${name} (not offered)`, () => {
+      const t = new Tester(subject);
+      t.run(chosen(t));
+      t.run(t.unmount());
+    });
+  }
+  randomTests(options);
+  spaceTests(options);
+}
+
+function randomTests({ test, subject, depth = 1 }: ConformanceOptions): void {
+  test('random operations on a file give what they give on an array of bytes', () => {
+    for (let seed = 1; seed <= 8 * depth; seed++) {
+      const t = new Tester(subject);
+      t.run(randomFile(t, seed, 250));
+      t.run(t.unmount());
+    }
+  });
+}
+
+function spaceTests({ test, subject }: ConformanceOptions): void {
+  const fillers = { 'one file': fillWithOneFile, 'many files': fillWithFiles };
+  for (const [name, body] of Object.entries(fillers)) {
+    test(`space: ${name} can fill it up, nothing acknowledged is lost, and all of it comes back`, () => {
+      const t = new Tester(subject, SMALL_BYTES);
+      t.run(body(t));
+      t.run(t.unmount());
+    });
+  }
+  test('space: with any number of free blocks, operations succeed or are refused without effect', () => {
+    for (let blocks = 0, enough = false; !enough; blocks++) {
+      const t = new Tester(subject, SMALL_BYTES);
+      enough = t.run(withFreeBlocks(t, blocks));
+      t.run(t.unmount());
+      check(blocks < 200, '200 free blocks are enough');
+    }
+  });
+}
