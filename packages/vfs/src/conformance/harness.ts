@@ -45,7 +45,7 @@ export interface ConformanceTest {
 }
 
 /** Space of the file systems that most tests use, bytes. */
-export const USUAL_BYTES: number = 32 * 2 ** 20;
+const USUAL_BYTES: number = 32 * 2 ** 20;
 
 /** Throws with a message that names what was expected. */
 export function check(condition: boolean, message: string): asserts condition {
