@@ -1,3 +1,5 @@
+import { nthSmallest } from './nth-smallest.js';
+
 /** Where a component reads simulated time: the simulator. */
 export interface NandClock {
   readonly now: number;
@@ -5,6 +7,10 @@ export interface NandClock {
 
 /** So many numbers are moved one by one. */
 const FEW = 24;
+/** Numbers kept free before the first interval, so that what comes early moves what is before it. */
+const ROOM = 16;
+/** Numbers that may be over before the others move to the front. */
+const CACHED = 96;
 
 /**
  * The reservations of every channel: sorted intervals in flat columns, adjoining ones merged. A read books its data
@@ -32,8 +38,8 @@ export class Bus {
   private readonly clock: NandClock;
 
   constructor(channels: number, limit: number, clock: NandClock) {
-    // Twice the room needed, so that intervals move to the front only now and then.
-    this.stride = 4 * limit;
+    // Twice the room needed, so that a long list moves to the front only now and then.
+    this.stride = 4 * limit + ROOM;
     this.busyNs = new Float64Array(channels);
     this.spans = new Float64Array(channels * this.stride);
     this.firsts = Int32Array.from({ length: channels }, (_, channel) => channel * this.stride);
@@ -74,29 +80,38 @@ export class Bus {
 
   /** Adds an interval from `io[2]` to `until` before the one at `index`. */
   private insert(channel: number, index: number, until: number): void {
-    const { spans, io } = this;
+    const { spans, io, clock } = this;
+    const { now } = clock;
+    const base = channel * this.stride;
     let at = index;
     let first = this.firsts[channel];
     let last = this.lasts[channel];
-    if (last - first === this.limit) {
-      const { now } = this.clock;
-      while (first < last && spans[first + 1] <= now) first += 2;
-    }
-    const base = channel * this.stride;
-    if (last === base + this.stride) {
-      const moved = first - base;
-      for (let i = first; i < last; i++) spans[i - moved] = spans[i];
-      first = base;
+    while (first < last && spans[first + 1] <= now) first += 2;
+    // What is left stays in few cache lines: it moves to the front when as much is over, and when there is no room.
+    const over = first - base;
+    if (over > ROOM && (over > last - first + CACHED || last === base + this.stride)) {
+      const moved = over - ROOM;
+      if (last > first) spans.copyWithin(first - moved, first, last);
+      first -= moved;
       last -= moved;
       at -= moved;
     }
-    if (last - at > FEW) spans.copyWithin(at + 2, at, last);
-    else for (let i = last + 1; i > at + 1; i--) spans[i] = spans[i - 2];
+    // The shorter side makes room.
+    if (first > base && at - first < last - at) {
+      first -= 2;
+      at -= 2;
+      if (at - first > FEW) spans.copyWithin(first, first + 2, at + 2);
+      else for (let i = first; i < at; i++) spans[i] = spans[i + 2];
+    } else {
+      if (last - at > FEW) spans.copyWithin(at + 2, at, last);
+      else for (let i = last + 1; i > at + 1; i--) spans[i] = spans[i - 2];
+      last += 2;
+    }
     spans[at] = io[2];
     spans[at + 1] = until;
     this.firsts[channel] = first;
-    this.lasts[channel] = last + 2;
-    if (last + 2 - first > this.limit) this.closeSmallest(channel);
+    this.lasts[channel] = last;
+    if (last - first > this.limit) this.closeSmallest(channel);
   }
 
   /** Gives up the smallest gaps between intervals, the first of equal ones, until a quarter of the list is free again. */
@@ -108,10 +123,10 @@ export class Bus {
     const closing = count - this.kept;
     const sizes = gaps.subarray(0, count - 1);
     for (let i = 0; i < count - 1; i++) sizes[i] = spans[first + 2 * i + 2] - spans[first + 2 * i + 1];
-    sizes.sort();
-    const largest = sizes[closing - 1];
-    let equal = closing;
-    for (let i = 0; i < closing && sizes[i] < largest; i++) equal--;
+    const largest = nthSmallest(sizes, closing - 1);
+    // Everything before its place is at most as large now.
+    let equal = 1;
+    for (let i = 0; i < closing - 1; i++) if (sizes[i] === largest) equal++;
     let to = first;
     for (let from = first + 2; from < last; from += 2) {
       const gap = spans[from] - spans[from - 1];
@@ -143,7 +158,10 @@ export class Bus {
 
   /** The interval at `index` and the one before it become one. */
   private close(channel: number, index: number): void {
-    this.spans.copyWithin(index - 1, index + 1, this.lasts[channel]);
-    this.lasts[channel] -= 2;
+    const { spans } = this;
+    const last = this.lasts[channel];
+    if (last - index > FEW) spans.copyWithin(index - 1, index + 1, last);
+    else for (let i = index + 1; i < last; i++) spans[i - 2] = spans[i];
+    this.lasts[channel] = last - 2;
   }
 }

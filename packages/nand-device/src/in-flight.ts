@@ -1,3 +1,4 @@
+import type { NandArray } from './array.js';
 import type { NandClock } from './bus.js';
 
 /** What an entry of the list of operations in flight is. */
@@ -5,12 +6,15 @@ export const FlightKind = { read: 0, program: 1, erase: 2 } as const;
 
 /** Integer fields of an entry, side by side: kind + 4 for garbage collection; address; undo state. */
 const INTS = 4;
-/** Times of an entry: the die is taken, the cells change from, and to; garbage-collection time of the die up to its end. */
+/**
+ * Times of an entry: the die is taken, the cells change from; it and all before it are over; garbage-collection time of the
+ * die until then. Only a read of one plane may be over earlier than what came before.
+ */
 const TIMES = 4;
 
 /**
  * Per die, the operations that may not be over yet, in the order in which the die executes them: rings that drop what is
- * over only when they are full or read. They answer three questions: is this page still being programmed, how much of a
+ * over when they are read or added to. They answer three questions: is this page still being programmed, how much of a
  * wait was behind garbage collection, and what must a power cut undo or tear.
  */
 export class InFlight {
@@ -29,9 +33,15 @@ export class InFlight {
   private readonly gcTotalNs: Float64Array;
   private readonly lastEndNs: Float64Array;
   private readonly clock: NandClock;
+  /** Per block: running number of its last program in its die's list. */
+  private readonly newest: Int32Array;
+  private readonly nand: NandArray;
 
   /** `span` and `wait` carry arguments, because doubles that cross a call would be boxed. */
-  constructor(dies: number, clock: NandClock, span: Float64Array, wait: Float64Array) {
+  constructor(nand: NandArray, clock: NandClock, span: Float64Array, wait: Float64Array) {
+    const { dies } = nand.geometry;
+    this.nand = nand;
+    this.newest = new Int32Array(nand.geometry.blocks);
     this.span = span;
     this.wait = wait;
     this.ints = new Int32Array((dies << this.shift) * INTS);
@@ -51,23 +61,31 @@ export class InFlight {
     const last = this.lastEndNs[die];
     const start = Math.max(span[0], last);
     let gc = 0;
+    let until = last;
     if (end > last) {
+      until = end;
       this.lastEndNs[die] = end;
       if (isGc !== 0) {
         gc = 4;
         this.gcTotalNs[die] += end - start;
       }
     }
-    const entry = this.at(die, this.last[die]);
-    this.last[die] = (this.last[die] + 1) | 0;
+    const number = this.last[die];
+    this.last[die] = (number + 1) | 0;
+    const entry = this.at(die, number);
     const i = entry * INTS;
     ints[i] = kind | gc;
     ints[i + 1] = address;
     ints[i + 2] = undo;
+    if (kind === FlightKind.program) {
+      const block = this.nand.geometry.blockOf(address);
+      ints[i + 3] = this.newest[block];
+      this.newest[block] = number;
+    }
     const t = entry * TIMES;
     times[t] = start;
     times[t + 1] = span[1];
-    times[t + 2] = end;
+    times[t + 2] = until;
     times[t + 3] = this.gcTotalNs[die];
   }
 
@@ -113,15 +131,20 @@ export class InFlight {
   }
 
   /** True if a program of this page is in the list and not over. */
-  isProgramming(die: number, ppn: number, programPages: number): boolean {
+  isProgramming(die: number, ppn: number): boolean {
     this.dropPast(die);
-    const { ints, times } = this;
-    const now = this.clock.now;
-    for (let number = this.first[die]; number !== this.last[die]; number = (number + 1) | 0) {
-      const entry = this.at(die, number);
-      const from = ints[entry * INTS + 1];
-      if ((ints[entry * INTS] & 3) !== FlightKind.program || ppn < from || ppn >= from + programPages) continue;
-      if (times[entry * TIMES + 2] > now) return true;
+    const { geometry } = this.nand;
+    const block = geometry.blockOf(ppn);
+    const first = this.first[die];
+    let end = this.last[die];
+    let number = this.newest[block];
+    // Numbers from before a power cut are too large, or those of other blocks.
+    while ((number - first) >>> 0 < (end - first) >>> 0) {
+      const i = this.at(die, number) * INTS;
+      const ahead = ppn - this.ints[i + 1];
+      if (ahead >= 0 && ahead < geometry.programPages && (this.ints[i] & 3) === FlightKind.program) return true;
+      end = number;
+      number = this.ints[i + 3];
     }
     return false;
   }
@@ -141,20 +164,34 @@ export class InFlight {
     const timeNs = this.wait[which];
     if (timeNs >= this.lastEndNs[die]) return this.gcTotalNs[die];
     const { ints, times } = this;
-    for (let number = this.first[die]; number !== this.last[die]; number = (number + 1) | 0) {
-      const entry = this.at(die, number);
-      const t = entry * TIMES;
-      if (times[t + 2] <= timeNs) continue;
-      if ((ints[entry * INTS] & 4) === 0) return times[t + 3];
-      return times[t + 3] - (times[t + 2] - Math.max(times[t], timeNs));
+    const entry = this.firstAfter(die, timeNs);
+    const t = entry * TIMES;
+    if ((ints[entry * INTS] & 4) === 0) return times[t + 3];
+    return times[t + 3] - (times[t + 2] - Math.max(times[t], timeNs));
+  }
+
+  /** The first entry that is not over at a time before the end of the last one. */
+  private firstAfter(die: number, timeNs: number): number {
+    const { times } = this;
+    const number = this.first[die];
+    let low = 0;
+    let high = (this.last[die] - number) | 0;
+    // Mostly the time is the present.
+    if (times[this.at(die, number) * TIMES + 2] > timeNs) high = 0;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (times[this.at(die, number + middle) * TIMES + 2] > timeNs) high = middle;
+      else low = middle + 1;
     }
-    return this.gcTotalNs[die];
+    return this.at(die, number + low);
   }
 
   private dropPast(die: number): void {
+    const { times } = this;
     const now = this.clock.now;
+    const last = this.last[die];
     let number = this.first[die];
-    while (number !== this.last[die] && this.times[this.at(die, number) * TIMES + 2] <= now) number = (number + 1) | 0;
+    while (number !== last && times[this.at(die, number) * TIMES + 2] <= now) number = (number + 1) | 0;
     this.first[die] = number;
   }
 

@@ -45,7 +45,7 @@ export class Placement {
     this.durations = durations;
     this.bus = new Bus(geometry.channels, reservations, clock);
     this.times = new DieTimes(nand);
-    this.flight = listFlight ? new InFlight(geometry.dies, clock, this.span, this.wait) : null;
+    this.flight = listFlight ? new InFlight(nand, clock, this.span, this.wait) : null;
     this.channelOfDie = geometry.channelOfDie;
     this.cacheRegister = config.features.cacheRegister;
     this.statusNs = config.timing.statusNs;

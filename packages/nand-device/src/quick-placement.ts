@@ -9,7 +9,7 @@ import type { Transactions } from './transactions.js';
 const { dieWait, gcWait, busWait, array: ARRAY, transfer } = NandPhase;
 
 /**
- * The two commands that make up nearly all of a run, a read and a program of one page on a plain part, placed without
+ * The commands that make up nearly all of a run, reads of one page and programs on a plain part, placed without
  * describing them as transactions first: half the work of `Placement`, by the same rules. A plain part has no cache
  * registers, independent plane reads, status polls or word-line programs, and no model of faults.
  */
@@ -90,16 +90,35 @@ export class QuickPlacement {
 
   /** Places a program of page `ppn`; `undo` is what a power cut would restore. */
   program(token: Token, ppn: number, block: number, undo: number, cls: number): void {
-    const { placement, tokens, span, durations } = this;
+    const { durations } = this;
+    const arrayNs = durations.programOfPage[this.nand.geometry.pageOf(ppn)];
+    const die = this.dieOfBlock[block];
+    this.book(token, die, durations.commandNs + durations.programTransferNs, arrayNs, cls);
+    this.flight.append(die, FlightKind.program, ppn, undo, gcClasses[cls]);
+    this.nand.busyUntilNs[block] = this.span[2];
+  }
+
+  /** The same on several planes of a die; one entry of `undo` each. */
+  programPlanes(token: Token, ppns: Int32Array, count: number, undo: Int32Array, cls: number): void {
+    const { durations, flight, span } = this;
+    const { geometry, busyUntilNs } = this.nand;
+    const arrayNs = durations.programOfPage[geometry.pageOf(ppns[0])];
+    const die = this.dieOfBlock[geometry.blockOf(ppns[0])];
+    this.book(token, die, durations.onBus(count, durations.commandNs + durations.programTransferNs), arrayNs, cls);
+    for (let i = 0; i < count; i++) {
+      flight.append(die, FlightKind.program, ppns[i], undo[i], gcClasses[cls]);
+      busyUntilNs[geometry.blockOf(ppns[i])] = span[2];
+    }
+  }
+
+  /** Books a program of `onBusNs` and `arrayNs`; its times are left in `span`. */
+  private book(token: Token, die: number, onBusNs: number, arrayNs: number, cls: number): void {
+    const { placement, tokens, span } = this;
     const { bus, times } = placement;
     const { io } = bus;
-    const die = this.dieOfBlock[block];
-    const onBusNs = durations.commandNs + durations.programTransferNs;
-    const arrayNs = durations.programNs(ppn);
-    const isGc = gcClasses[cls];
     const ready = tokens.readyNs[token];
     const from = Math.max(ready, times.dieFreeNs[die]);
-    const gcNs = from > ready && isGc === 0 ? this.gcShare(die, ready, from) : 0;
+    const gcNs = from > ready && gcClasses[cls] === 0 ? this.gcShare(die, ready, from) : 0;
     io[0] = from;
     io[1] = onBusNs;
     bus.reserve(this.channelOfDie[die]);
@@ -113,8 +132,6 @@ export class QuickPlacement {
     span[0] = start;
     span[1] = arrayStart;
     span[2] = done;
-    this.flight.append(die, FlightKind.program, ppn, undo, isGc);
-    this.nand.busyUntilNs[block] = done;
   }
 
   private settle(

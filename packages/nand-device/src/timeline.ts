@@ -85,6 +85,18 @@ export class TimelineScheduler extends TransactionScheduler {
     return token;
   }
 
+  override programPlanes(ppns: Int32Array, count: number, cls: number, after: Token): Token {
+    const { quick } = this;
+    if (quick === null || this.isWatched) return super.programPlanes(ppns, count, cls, after);
+    const { array, tokens } = this;
+    tokens.check(after);
+    const status = array.programPlanes(ppns, count);
+    const token = this.openReady(status, after);
+    quick.programPlanes(token, ppns, count, array.undoState, cls);
+    this.counts.programs[cls] += count;
+    return token;
+  }
+
   /** The one that is done later; its status becomes the worse of the two. */
   join(a: Token, b: Token): Token {
     const { tokens } = this;
@@ -135,7 +147,7 @@ export class TimelineScheduler extends TransactionScheduler {
     const { geometry, busyUntilNs } = this.array;
     const block = geometry.blockOf(ppn);
     if (busyUntilNs[block] <= this.simulator.now) return false;
-    return this.flight.isProgramming(geometry.dieOfBlock[block], ppn, geometry.programPages);
+    return this.flight.isProgramming(geometry.dieOfBlock[block], ppn);
   }
 
   isIdle(ppn: number): boolean {
