@@ -201,25 +201,69 @@ export class SegmentArea {
     return Readiness.ready;
   }
 
-  /** Adds a slot to a segment that is ready. `from` and `job` as for `Frontiers.append`. */
-  append(segment: number, origin: number, from: number, job: number): void {
-    const { array, contents, stats } = this.parts;
-    const { layout } = this;
-    const offset = this.pointer[segment];
-    const psn = this.psnOf(segment, offset);
-    const lpn = layout.start(segment) + offset;
-    // Jobs of the data area are told from those of the page map, with which it shares the clock, by their sign.
-    if (contents !== null) contents.fill(psn, lpn, from, ~job);
-    array.lpn[psn] = lpn;
-    array.origin[psn] = origin;
-    this.jobs[segment * layout.unitSlots + (offset % layout.unitSlots)] = job;
-    this.table.valid[this.group[segment]]++;
-    this.table.clock++;
-    stats.pending++;
-    this.pointer[segment] = offset + 1;
-    if ((offset + 1) % layout.unitSlots === 0) this.issue(segment, offset + 1);
-    else if (offset + 1 === layout.capacityOf(segment)) this.close(segment);
-    if (offset + 1 === layout.capacityOf(segment)) this.closeGroup(segment);
+  /**
+   * Adds up to `count` slots, which fit, to a segment that is ready. `from` and `job` as for `Frontiers.append`. @returns how
+   * many: fewer if a program fails for good.
+   */
+  append(segment: number, count: number, origin: number, from: number, job: number): number {
+    const { unitSlots } = this.layout;
+    const first = this.pointer[segment];
+    const end = first + count;
+    let unit = first - (first % unitSlots);
+    while (this.pointer[segment] < end) {
+      const offset = this.pointer[segment];
+      const stop = Math.min(end, unit + unitSlots);
+      this.fill(segment, offset, stop, unit, origin, from, job);
+      this.table.valid[this.group[segment]] += stop - offset;
+      this.table.clock += stop - offset;
+      this.parts.stats.pending += stop - offset;
+      this.pointer[segment] = stop;
+      unit += unitSlots;
+      if (stop === unit) this.issue(segment, unit);
+      else if (stop === this.layout.capacityOf(segment)) this.close(segment);
+      if (stop === this.layout.capacityOf(segment)) this.closeGroup(segment);
+      if (this.pointer[segment] !== stop) return stop - first;
+    }
+    return count;
+  }
+
+  /** Fills the columns of the slots from `offset` to `stop`, all of the program unit that begins at `unit`. */
+  private fill(
+    segment: number,
+    offset: number,
+    stop: number,
+    unit: number,
+    origin: number,
+    from: number,
+    job: number,
+  ): void {
+    const { array, contents } = this.parts;
+    const { layout, jobs } = this;
+    const { planes, slotsPerPage, pagesPerBlock } = layout;
+    const start = layout.start(segment);
+    const waiting = segment * layout.unitSlots - unit;
+    const { memberBlock } = this.table;
+    const member = this.group[segment] * layout.members + layout.memberOf(unit);
+    const page = layout.pageOf(unit);
+    // Pages of the unit, plane by plane within each page index.
+    let index = slotsPerPage === 1 ? offset - unit : Math.floor((offset - unit) / slotsPerPage);
+    let slot = offset - unit - index * slotsPerPage;
+    let row = Math.floor(index / planes);
+    index -= row * planes;
+    for (let each = offset; each < stop; each++) {
+      const psn = (memberBlock[member + index] * pagesPerBlock + page + row) * slotsPerPage + slot;
+      const lpn = start + each;
+      // Jobs of the data area are told from those of the page map, with which it shares the clock, by their sign.
+      if (contents !== null) contents.fill(psn, lpn, from, ~job);
+      array.lpn[psn] = lpn;
+      array.origin[psn] = origin;
+      jobs[waiting + each] = job;
+      if (++slot < slotsPerPage) continue;
+      slot = 0;
+      if (++index < planes) continue;
+      index = 0;
+      row++;
+    }
   }
 
   /** No slot follows: what waits is padded and programmed. */
@@ -273,7 +317,8 @@ export class SegmentArea {
     }
     const at = segment * unitSlots;
     const record = this.records.collect(this.jobs, at, unitSlots);
-    this.jobs.fill(-1, at, at + unitSlots);
+    // A unit of some planes is too small for `fill`.
+    for (let i = at; i < at + unitSlots; i++) this.jobs[i] = -1;
     if (record >= 0) this.scheduler.then(token, completions, (record << 3) | Done.unit);
     else this.scheduler.drop(token);
   }

@@ -92,13 +92,14 @@ export class SegmentCommands {
     if (this.mustWait || !this.finishNow(segment, job)) this.park(ParkedKind.finish, segment, 0, 0, 0, job);
   }
 
-  /** Adds one slot to a segment that is ready for it. */
-  place(segment: number, origin: number, from: number, job: number): void {
+  /** Adds slots to a segment that is ready for them. @returns how many: fewer if a program fails for good. */
+  place(segment: number, count: number, origin: number, from: number, job: number): number {
     const { area, stats, backups } = this.ftl;
-    stats.host++;
-    stats.hostByOrigin[origin]++;
-    area.append(segment, origin, from, job);
+    const placed = area.append(segment, count, origin, from, job);
+    stats.host += placed;
+    stats.hostByOrigin[origin] += placed;
     backups.touch(segment);
+    return placed;
   }
 
   /** @returns how many slots were dealt with; the others wait for a block. */
@@ -143,11 +144,9 @@ export class SegmentCommands {
       if (ready === Readiness.wait) return done;
       if (ready === Readiness.refused) return this.refuse(job, count - done, count);
       const slots = Math.min(count - done, layout.capacityOf(segment) - offset);
-      for (let i = 0; i < slots; i++) {
-        // A program that fails for good ends the segment in the middle of the write.
-        if (area.pointer[segment] !== offset + i) return this.refuse(job, count - done - i, count);
-        this.place(segment, origin, FROM_HOST, job);
-      }
+      const placed = this.place(segment, slots, origin, FROM_HOST, job);
+      // A program that fails for good ends the segment in the middle of the write.
+      if (placed < slots) return this.refuse(job, count - done - placed, count);
       done += slots;
     }
     return count;

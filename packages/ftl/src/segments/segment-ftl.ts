@@ -237,7 +237,7 @@ export class SegmentFtl implements DriveFtl, NandClient, SegmentView {
       throw new FtlError('ERR_FTL_MISPLACED', `slot ${lpn} is not the next one of segment ${segment}`);
     }
     if (area.prepare(segment) !== Readiness.ready) return false;
-    this.commands.place(segment, origin, FROM_NOTHING, -1);
+    this.commands.place(segment, 1, origin, FROM_NOTHING, -1);
     return true;
   }
 
