@@ -27,6 +27,8 @@ export class BlockCopier {
   private readonly lpns: Int32Array;
   /** Pages of the unit that could not be read. */
   private readonly unreadable: number[] = [];
+  /** Why slots are copied. */
+  private reason: number = MoveReason.merge;
 
   constructor(parts: CopierParts, scheduler: NandScheduler) {
     this.parts = parts;
@@ -47,11 +49,13 @@ export class BlockCopier {
   }
 
   /**
-   * Copies offsets from … to − 1 of `lbn` to the open frontier `f`, which is at offset `from`; holes are padded.
+   * Copies offsets from … to − 1 of `lbn` to the open frontier `f`, which is at offset `from`; holes are padded. `reason`: a
+   * `MoveReason`.
    * @returns slots copied, −1 if a program failed: then the block is given up.
    */
-  copy(f: number, lbn: number, from: number, to: number): number {
+  copy(f: number, lbn: number, from: number, to: number, reason: number = MoveReason.merge): number {
     const { frontiers } = this.parts;
+    this.reason = reason;
     const block = frontiers.block[f];
     let copied = 0;
     for (let at = from; at < to; ) {
@@ -134,7 +138,7 @@ export class BlockCopier {
   private append(f: number, lpn: number, psn: number, after: Token): void {
     const { frontiers, array, stats } = this.parts;
     const origin = array.origin[psn];
-    stats.moved[MoveReason.merge]++;
+    stats.moved[this.reason]++;
     stats.movedByOrigin[origin]++;
     frontiers.append(f, lpn, origin, psn, -1, after);
     if (this.probe !== null) this.probe.moved(lpn, psn, frontiers.l2p[lpn]);

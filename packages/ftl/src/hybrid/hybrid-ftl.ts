@@ -266,7 +266,7 @@ export class HybridFtl implements DriveFtl, NandClient {
    * domain that has none left, if the time is enough for copying a block.
    */
   idle(untilNs: number): void {
-    this.requireRefresh();
+    this.upkeep.requireRefresh();
     this.upkeep.serve();
     if (!this.spec.idleMerge || untilNs - this.array.clock.now < this.blockCopyNs()) return;
     for (let domain = 0; domain < this.table.domains; domain++) this.scheme.mergeAhead(domain);
@@ -378,16 +378,6 @@ export class HybridFtl implements DriveFtl, NandClient {
   private check(lpn: number, count: number): void {
     if (lpn >= 0 && count > 0 && lpn + count <= this.logicalSlots) return;
     throw new RangeError(`slots ${lpn} … ${lpn + count - 1} are not in 0 … ${this.logicalSlots - 1}`);
-  }
-
-  private requireRefresh(): void {
-    const { reliability, geometry } = this.array;
-    if (reliability === null) return;
-    const { blockOfPhysical } = this.table;
-    for (const physical of reliability.reclaimQueue.splice(0)) this.upkeep.requireRefresh(blockOfPhysical[physical]);
-    for (const ppn of reliability.refreshQueue.splice(0)) {
-      this.upkeep.requireRefresh(blockOfPhysical[geometry.blockOf(ppn)]);
-    }
   }
 
   /** Time to copy one allocation block, page after page, ns. */

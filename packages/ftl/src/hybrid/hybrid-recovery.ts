@@ -161,18 +161,19 @@ class HybridScan extends OobScan {
     }
   }
 
-  /** Blocks with a page that was torn but can be read are written again soon. */
+  /** Pages that were torn but can be read are written again soon. */
   private moveWeakData(used: readonly number[]): void {
     const { array, table, upkeep } = this.ftl;
     const { geometry } = array;
     if (array.reliability === null) return;
     for (const block of used) {
-      let weak = false;
       for (let i = 0; i < table.members; i++) {
         const physical = table.memberBlock[block * table.members + i];
-        for (let page = 0; page < array.nextPage[physical]; page++) weak ||= array.isWeak(geometry.ppn(physical, page));
+        for (let page = 0; page < array.nextPage[physical]; page++) {
+          const ppn = geometry.ppn(physical, page);
+          if (array.isWeak(ppn)) upkeep.requireRefreshOf(ppn);
+        }
       }
-      if (weak) upkeep.requireRefresh(block);
     }
   }
 

@@ -10,6 +10,7 @@ import type { LogMap } from './log-map.js';
 import type { Merger } from './merger.js';
 import type { MetaArea } from './meta-area.js';
 import { type PlacedFrontiers, Role } from './placed-frontiers.js';
+import { Refreshes } from './refreshes.js';
 import type { FrontierNumbers } from './space.js';
 
 /** What the upkeep of a hybrid scheme is about. */
@@ -40,8 +41,7 @@ export class HybridUpkeep extends Custody {
   private peers!: UpkeepPeers;
   /** Blocks to be emptied and erased. */
   private readonly strays: number[] = [];
-  /** Blocks whose data is hard to read: it is written again. */
-  private readonly weak: number[] = [];
+  private readonly refreshes: Refreshes = new Refreshes();
 
   constructor(parts: HybridUpkeepParts) {
     super(parts);
@@ -54,10 +54,11 @@ export class HybridUpkeep extends Custody {
     this.frontiers = peers.frontiers;
     this.eraser = peers.eraser;
     this.jobs = peers.jobs;
+    this.refreshes.attach(this.parts.array, this.parts.table, peers);
   }
 
   get hasWork(): boolean {
-    return this.strays.length > 0 || this.weak.length > 0;
+    return this.strays.length > 0 || this.refreshes.hasWork;
   }
 
   beforeErase(block: number): boolean {
@@ -106,27 +107,28 @@ export class HybridUpkeep extends Custody {
     }
   }
 
-  /** The data in `block` is written again as soon as there is room. */
-  requireRefresh(block: number): void {
-    if (!this.weak.includes(block)) this.weak.push(block);
+  /** Takes over what the array asks to be written again; `serve` does it as soon as there is room. */
+  requireRefresh(): void {
+    this.refreshes.collect();
+  }
+
+  /** The same for what lies in one page. */
+  requireRefreshOf(ppn: number): void {
+    this.refreshes.list(ppn);
   }
 
   serve(): void {
     while (this.eraser.hasReady) this.eraser.serveReady();
     if (!this.hasWork) return;
     for (let i = 0; i < this.strays.length; i++) if (this.empty(this.strays[i])) i = -1;
-    for (let block = this.weak.pop(); block !== undefined; block = this.weak.pop()) {
-      if (this.peers.merger.evacuate(block)) continue;
-      this.weak.push(block);
-      break;
-    }
+    this.refreshes.serve();
     while (this.eraser.hasReady) this.eraser.serveReady();
   }
 
   override reset(): void {
     super.reset();
     this.strays.length = 0;
-    this.weak.length = 0;
+    this.refreshes.reset();
   }
 
   /** Empties a stray; false if there is no room for it now. */

@@ -41,9 +41,10 @@ export class Merger {
 
   /**
    * Full merge: the newest versions of all slots of `lbn` go to a fresh block, which becomes its data block. `urgent` as
-   * in `Space.openForMerge`. @returns false if there is no free block for it now.
+   * in `Space.openForMerge`. For another `reason` than a merge it is not counted as one.
+   * @returns false if there is no free block for it now.
    */
-  full(lbn: number, urgent = false): boolean {
+  full(lbn: number, urgent = false, reason: number = MoveReason.merge): boolean {
     const { layout, frontiers, stats, data, space, numbers, copier, order } = this.parts;
     const domain = layout.domainOf(lbn);
     const end = copier.liveEnd(lbn);
@@ -59,9 +60,9 @@ export class Merger {
     const block = frontiers.block[f];
     data.lbnOf[block] = lbn;
     data.writePointer[block] = layout.slotsPerBlock;
-    this.count(block, 0);
-    stats.fullMerges++;
-    if (copier.copy(f, lbn, 0, end) < 0) return true;
+    this.count(block, 0, reason);
+    if (reason === MoveReason.merge) stats.fullMerges++;
+    if (copier.copy(f, lbn, 0, end, reason) < 0) return true;
     if (frontiers.block[f] >= 0) data.leave(f);
     if (frontiers.role[block] === Role.data) data.install(lbn, block);
     this.releaseOwned(lbn);
@@ -80,7 +81,7 @@ export class Merger {
     const f = logs.frontier(log);
     const from = logs.ordered[log];
     const copiedBefore = logs.kind[log] === EXTENDED;
-    this.count(block, this.parts.table.valid[block]);
+    this.count(block, this.parts.table.valid[block], MoveReason.merge);
     data.close(lbn);
     logs.detach(log);
     frontiers.role[block] = Role.data;
@@ -167,14 +168,14 @@ export class Merger {
     for (let key = first; key < first + end; key++) map.delete(key);
   }
 
-  private count(block: number, valid: number): void {
+  private count(block: number, valid: number, reason: number): void {
     const { stats, table } = this.parts;
-    if (stats.gcStartHost < 0) {
+    if (stats.gcStartHost < 0 && reason === MoveReason.merge) {
       stats.gcStartHost = stats.host;
       stats.gcStartDomain = table.domainOf(block);
       stats.gcStartFree = table.freeCount[stats.gcStartDomain];
     }
-    stats.runs[MoveReason.merge]++;
-    if (this.probe !== null) this.probe.victim(block, valid, MoveReason.merge);
+    stats.runs[reason]++;
+    if (this.probe !== null) this.probe.victim(block, valid, reason);
   }
 }
