@@ -71,10 +71,12 @@ function fact(label: string, text: string, style: Style): string[] {
   );
 }
 
-/** How far a drive can be scaled down, found by trying. */
+/** How far a drive can be scaled down, found by trying; another mapping scheme may need more room. */
 function least(config: SsdConfig, style: Style): string {
   const capacity = leastCapacity({ preset: config.name }, noExtensions);
-  return capacity === null ? 'not by --capacity' : `down to ${style.numbers.bytes(capacity)} with --capacity`;
+  return capacity === null
+    ? 'not by --capacity'
+    : `down to ${style.numbers.bytes(capacity)} with --capacity and its own mapping`;
 }
 
 function facts(config: SsdConfig, style: Style): [string, string][] {

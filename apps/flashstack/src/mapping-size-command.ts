@@ -1,10 +1,14 @@
 import { parseAmount } from '@flashstack/experiment';
 import { type MappedSpace, mappingTableBytes, mappingTables, type TableScheme, tableSchemes } from '@flashstack/ftl';
+import { InputError } from '@flashstack/sim';
 import { UsageError } from './report-error.js';
 import type { Session } from './session.js';
 import { table, wrap } from './terminal.js';
 
 const LIMIT = 80;
+/** Slot and block of a space that says nothing else. */
+const SLOT = 4096;
+const BLOCK = 512 * 1024;
 const CAPACITIES = [240, 512, 1024, 2048].map((gib) => gib * 2 ** 30);
 
 /** Options of `mapping-size`, as typed. */
@@ -38,8 +42,38 @@ export function runMappingSize(flags: MappingSizeFlags, session: Session): void 
   };
   const capacities = flags.capacity?.map((text) => amount('--capacity', 'size', text) as number) ?? CAPACITIES;
   const spaces = capacities.map((capacityBytes) => ({ ...shape, capacityBytes }));
+  for (const space of spaces) check(space, session);
   if (flags.json === true) session.print(`${JSON.stringify(spaces.map(asJson), null, 1)}\n`);
   else session.print(`${render(spaces, session).join('\n')}\n`);
+}
+
+const flagOf: Readonly<Record<string, string>> = {
+  capacityBytes: '--capacity',
+  slotBytes: '--slot',
+  blockBytes: '--block',
+  superblockBytes: '--superblock',
+  logBlocks: '--log-blocks',
+  cmtEntries: '--cached-entries',
+};
+
+/** @throws UsageError that names the flag, and the capacity that it does not fit. */
+function check(space: MappedSpace, { style }: Session): void {
+  const { capacityBytes, slotBytes = SLOT, blockBytes = BLOCK, cmtEntries = 0, logBlocks = 0 } = space;
+  const capacity = `a capacity of ${style.numbers.bytes(capacityBytes)}`;
+  for (const [key, found, unit, what] of [
+    ['cmtEntries', cmtEntries, slotBytes, 'entries, one for each slot'],
+    ['logBlocks', logBlocks, blockBytes, 'blocks'],
+  ] as const) {
+    const most = Math.ceil(capacityBytes / unit);
+    if (found > most) throw new UsageError(`${flagOf[key]} is ${found}, but ${capacity} has ${most} ${what}.`);
+  }
+  try {
+    for (const scheme of tableSchemes) mappingTables(scheme, space);
+  } catch (error) {
+    if (!(error instanceof InputError) || flagOf[error.key] === undefined) throw error;
+    const text = error.message.replace(`${error.key}: `, `${flagOf[error.key]}: `);
+    throw new UsageError(`${text}, for ${capacity}.`);
+  }
 }
 
 function given<K extends keyof MappedSpace>(key: K, value: number | undefined): Partial<Record<K, number>> {

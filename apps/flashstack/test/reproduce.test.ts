@@ -79,7 +79,10 @@ describe('mapping-size', () => {
 
   test.each([
     ['mapping-size --capacity x', '--capacity is "x", expected a whole size such as 1TiB'],
-    ['mapping-size --superblock 7MiB', 'multiple of 2 MiB'],
+    ['mapping-size --superblock 7MiB', '--superblock: found 7340032, expected a multiple of 2 MiB'],
+    ['mapping-size --slot 100', '--slot: found 100, expected an integer of at least 512, for a capacity of 240 GiB'],
+    ['mapping-size --capacity 1GiB --cached-entries 262145', '--cached-entries is 262145, but a capacity of 1 GiB has'],
+    ['mapping-size --capacity 1GiB --log-blocks 2049', '--log-blocks is 2049, but a capacity of 1 GiB has 2048 blocks'],
   ])('%s: exit code 2 and what to do', async (args, text) => {
     const { code, err } = await cli(args);
     expect(code).toBe(2);

@@ -5,9 +5,9 @@ import { setElsewhere } from './drive-overrides.js';
 import type { Extensions } from './extensions.js';
 import { driveOptions, nullableSections } from './options/drive-options.js';
 import { type Option, type OptionTable, parseOption, shown } from './options/option.js';
+import { parameterOption } from './options/parameter-option.js';
 import { deviceOptions, runOptions, traceOptions } from './options/run-options.js';
 import type { LoopChoice, Warmup } from './options/run-values.js';
-import type { UnitKind } from './options/units.js';
 import type { DeviceSpec, ExperimentSpec, WorkloadSpec } from './spec.js';
 import { SpecError, type SpecPath } from './spec-problem.js';
 
@@ -190,26 +190,6 @@ function readParameters(table: readonly Parameter[], given: Tree): Record<string
     values[key] = leaf(path, parameterOption(parameter), value) as number | string | boolean;
   }
   return values;
-}
-
-/** The option that a strategy's parameter is in a spec. */
-export function parameterOption(parameter: Parameter): Option {
-  const { type, unit, min, max, values, help } = parameter;
-  const shared = { default: parameter.default === '' ? 'empty' : String(parameter.default), help };
-  if (type === 'enum') return { type, values: values ?? [], ...shared };
-  if (type === 'boolean') return { type, ...shared };
-  if (type === 'string') return { type, mayBeEmpty: true, ...shared };
-  const kinds: Readonly<Record<string, UnitKind>> = { bytes: 'size', ns: 'time' };
-  const isShare = type === 'number' && unit === undefined && min === 0 && max === 1;
-  return {
-    type: 'amount',
-    unit: isShare ? 'share' : (kinds[unit ?? ''] ?? 'count'),
-    ...(unit === undefined || unit in kinds ? {} : { of: unit }),
-    whole: type === 'integer',
-    ...(min === undefined ? {} : { min }),
-    ...(max === undefined ? {} : { max }),
-    ...shared,
-  };
 }
 
 /** Collects the leaves of a section as overrides by path. A null section is an override of its own. */

@@ -30,7 +30,9 @@ export function applyOverrides(
     const steps = path.split('.');
     result = replaced(result, steps, 0, checked(path, value, table), config);
   }
-  return withoutForeignWear(withoutForeignMapping(result as SsdConfig, overrides), overrides);
+  const read = withParameters(result as SsdConfig, overrides, table);
+  checkIdle(read, overrides);
+  return withoutForeignWear(withoutForeignMapping(read, overrides), overrides);
 }
 
 /** The value of a path, in the units of a configuration. */
@@ -89,6 +91,33 @@ function replaced(node: unknown, steps: readonly string[], depth: number, value:
   // `victim: greedy` is short for a strategy without parameters.
   const map = typeof from === 'string' ? { name: from, parameters: {} } : (from as Record<string, unknown>);
   return { ...map, [step]: inner(Object.hasOwn(map, step) ? map[step] : undefined) };
+}
+
+/** Refresh takes place in idle time. @throws InputError if one of its limits is asked for and there is none. */
+function checkIdle({ idleNs }: SsdConfig, overrides: Readonly<Record<string, unknown>>): void {
+  if (idleNs > 0) return;
+  for (const path of ['nand.reliability.ecc.refreshAtRetries', 'nand.reliability.ecc.readReclaimLimit']) {
+    if (overrides[path] === undefined) continue;
+    const why = 'pages and blocks are written again in idle time only, and idleNs 0 offers none';
+    throw new InputError('ERR_OPTION_VALUE', `${path} has no effect: ${why}. Set idleNs, such as 1ms.`, path);
+  }
+}
+
+/** With the strategies checked of which single parameters are asked for, as they may have units. */
+function withParameters(
+  config: SsdConfig,
+  overrides: Readonly<Record<string, unknown>>,
+  table: OptionTable,
+): SsdConfig {
+  let ftl = config.ftl;
+  for (const key of ['mapping', 'victim', 'streams'] as const) {
+    const path = `ftl.${key}`;
+    const option = table.get(path);
+    if (option === undefined || !Object.keys(overrides).some((asked) => asked.startsWith(`${path}.parameters.`)))
+      continue;
+    ftl = { ...ftl, [key]: parseOption(path, option, ftl[key]) };
+  }
+  return ftl === config.ftl ? config : { ...config, ftl };
 }
 
 const linkKeys: readonly string[] = ['link.standard', 'link.lanes'];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resolveSpec, runExperiment } from '../src/index.js';
+import { noExtensions, readDocument, resolveSpec, runExperiment, specSchema } from '../src/index.js';
 
 const specWith = (overrides: Readonly<Record<string, unknown>>) =>
   ({
@@ -13,6 +13,44 @@ test('another mapping scheme goes without the options of the preset that it does
   expect(resolveSpec(specWith({}), null).device.ftl).toHaveProperty('wearLevelling');
   expect(Object.keys(resolveSpec(spec, null).device.ftl).sort()).toEqual(['domain', 'mapping']);
   expect((await runExperiment(spec)).metrics['host.write.requests']).toBe(50);
+});
+
+test.each(['refreshAtRetries', 'readReclaimLimit'])('%s needs idle time', (limit) => {
+  const ask = (idleNs: number) => () =>
+    resolveSpec(specWith({ idleNs, [`nand.reliability.ecc.${limit}`]: 2 }), null).device.idleNs;
+  expect(ask(0)).toThrow(
+    `nand.reliability.ecc.${limit} has no effect: pages and blocks are written again in idle time`,
+  );
+  expect(ask(1_000_000)()).toBe(1_000_000);
+});
+
+test('parameters may have units, in a document and by path', () => {
+  const mapping = { name: 'dftl', parameters: { cmtEntries: '1k', translationPageBytes: '64KiB' } };
+  const { spec } = readDocument({ device: 'mqsim-b8', workload: 'random', ftl: { mapping } }, noExtensions);
+  const expected = { name: 'dftl', parameters: { cmtEntries: 1000, translationPageBytes: 65_536 } };
+  expect(resolveSpec(spec, null).device.ftl.mapping).toMatchObject(expected);
+  const byPath = specWith({ 'ftl.mapping': 'dftl', 'ftl.mapping.parameters.translationPageBytes': '64KiB' });
+  expect(resolveSpec(byPath, null).device.ftl.mapping).toMatchObject({ parameters: { translationPageBytes: 65_536 } });
+  const schema = JSON.stringify(specSchema('ftl.mapping'));
+  expect(schema).toContain('[kmgtpKMGTP]?i?[bB]?');
+});
+
+test.each([
+  ['64 parsecs', 'ftl.mapping.parameters.translationPageBytes is "64 parsecs", expected a size'],
+  ['1KB per page', 'Write it as 4096, 64KiB or 4GiB'],
+  ['2MiB', 'translationPageBytes is "2MiB", expected a size from 0 to 1MiB'],
+])('a parameter of %s is refused', (translationPageBytes, message) => {
+  const byPath = { 'ftl.mapping': 'dftl', 'ftl.mapping.parameters.translationPageBytes': translationPageBytes };
+  expect(() => resolveSpec(specWith(byPath), null)).toThrow(message);
+  const mapping = { name: 'dftl', parameters: { translationPageBytes } };
+  const document = { device: 'mqsim-b8', workload: 'random', ftl: { mapping } };
+  expect(() => readDocument(document, noExtensions)).toThrow(message);
+});
+
+test('a size in a parameter of a strategy is taken by its own table alone', () => {
+  const path = 'ftl.victim.parameters.translationPageBytes';
+  const asked = { 'ftl.victim': { name: 'd-choices', parameters: {} }, [path]: '64KiB' };
+  expect(() => resolveSpec(specWith(asked), null)).toThrow('Unknown parameter of d-choices "translationPageBytes"');
 });
 
 test.each([

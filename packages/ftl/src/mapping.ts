@@ -2,6 +2,7 @@ import type { NandArray, NandScheduler } from '@flashstack/nand-device';
 import { InputError, nearestName, type RandomSource, type StrategyKind } from '@flashstack/sim';
 import type { DriveFtl, FtlClient } from './contract.js';
 import type { FtlOptions } from './options.js';
+import { resolveWearLevelling } from './wear-options.js';
 
 /** What an FTL is built on. */
 export interface FtlParts {
@@ -37,6 +38,8 @@ export function checkUsed(kind: Pick<MappingKind, 'name' | 'uses'>, options: Ftl
   if (uses === undefined) return;
   for (const key of Object.keys(options) as (keyof FtlOptions)[]) {
     if (key === 'logicalSlots' || key === 'mapping' || options[key] === undefined || uses.includes(key)) continue;
+    // Asks for nothing.
+    if (key === 'wearLevelling' && resolveWearLevelling(options.wearLevelling).kind === 'none') continue;
     const nearest = nearestName(key, uses);
     throw new InputError(
       'ERR_FTL_OPTION',

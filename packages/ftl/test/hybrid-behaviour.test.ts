@@ -43,6 +43,31 @@ describe('options', () => {
     expect(() => bed({ name: 'last', parameters: { hi: 2 } })).toThrow(/last\.hi is 2/);
   });
 
+  test('block mapping speaks of replacement blocks, and of what can be done', () => {
+    const asked = (replacementBlocks: number, on: Shape = shape) =>
+      bed({ name: 'block', parameters: { replacementBlocks } }, {}, on);
+    expect(() => asked(30)).toThrow(
+      /replacementBlocks: block needs 30 replacement blocks .*\. Use at most 2\d replacement blocks, or at most \d+ logical slots/,
+    );
+    expect(() => asked(100)).toThrow(/failures and trims\. Use at most 2\d replacement blocks$/);
+    expect(() => asked(1, { ...shape, blocksPerPlane: 3 })).toThrow(
+      /No capacity is small enough for that on this device/,
+    );
+  });
+
+  test('wear levelling of kind none asks for nothing', () => {
+    expect(() => bed('fast', { wearLevelling: { kind: 'none' } })).not.toThrow();
+    expect(() => bed('fast', { wearLevelling: { kind: 'bet' } })).toThrow(/wearLevelling: has no meaning with/);
+  });
+
+  test('LAST takes neither more sequential log blocks than it can have nor a window beyond the domain', () => {
+    const last = (parameters: Record<string, number>) =>
+      bed({ name: 'last', parameters: { logBlocks: 6, ...parameters } });
+    expect(() => last({ sequentialBlocks: 4, hotWindow: 40 * 32 })).not.toThrow();
+    expect(() => last({ sequentialBlocks: 5 })).toThrow(/sequentialBlocks: found 5, expected at most 4: of the 6 log/);
+    expect(() => last({ hotWindow: 2 ** 24 })).toThrow(/hotWindow: found 16777216, expected at most 1280, the logical/);
+  });
+
   test('tables are those of block mapping, and a page map of the log blocks', () => {
     const space = { capacityBytes: 40 * 32 * 4096, slotBytes: 4096, blockBytes: 32 * 4096 };
     expect(bed('block').ftl.tableBytes).toBe(mappingTableBytes('block', space));

@@ -119,6 +119,12 @@ function checkBuffer(findings: Findings, config: SsdConfig): void {
     findings.add('buffer.lowWatermark', `must not exceed highWatermark (${highWatermark}), found ${lowWatermark}`);
   }
   if (kind === 'double') checkDoubleBuffer(findings, buffer);
+  else if (earlyCompletion === false && drain !== 'eager') {
+    findings.add(
+      'buffer.drain',
+      `expected eager with earlyCompletion: false, found ${show(drain)}: every write waits for its program, so that the buffer is drained as fast as flash takes it`,
+    );
+  }
   if (buffer.timerNs !== undefined && drain !== 'timer' && kind !== 'double') {
     findings.add('buffer.timerNs', 'has a meaning only with drain: timer or kind: double; leave it out');
   }

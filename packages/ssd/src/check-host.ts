@@ -28,6 +28,8 @@ const weightedKeys = ['classes', 'highWeight', 'mediumWeight', 'lowWeight'] as c
 export function checkHost(findings: Findings, { host = null, queue }: SsdConfig): void {
   const others = ['cache', 'queuedTrim', 'arbitration', 'classes'];
   if (host === null || !findings.section('host', host, {}, ['kind'], ranges, others)) return;
+  // Reported as missing; what the other keys belong to nobody can tell then.
+  if (host.kind === undefined) return;
   const kinds = Object.keys(keysOf) as HostConfig['kind'][];
   findings.oneOf('host.kind', host.kind, kinds);
   if (!kinds.includes(host.kind)) return;

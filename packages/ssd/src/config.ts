@@ -57,7 +57,7 @@ export interface BufferConfig {
    * again when all of it is durable. Default `single`.
    */
   readonly kind?: 'single' | 'double';
-  /** True: a write is done when its data is in the buffer; false: when it is programmed. */
+  /** True: a write is done when its data is in the buffer; false: when it is programmed (drain `eager` only). */
   readonly earlyCompletion: boolean;
   /**
    * `eager`: drained as fast as flash takes it; `watermark`: from `highWatermark` down to `lowWatermark`; `full`: all of it
@@ -196,7 +196,10 @@ export interface SsdConfig {
   readonly keeps: 'contents' | 'nothing';
   /** How long an incomplete program unit may hold back a write that must become durable, before it is padded, ns. */
   readonly gatherNs: number;
-  /** Host silence after which the FTL is offered idle time, ns; 0: never. */
+  /**
+   * Host silence after which the FTL is offered idle time, ns; 0: never. Pages that are hard to read and blocks that were
+   * read too often are written again in idle time only.
+   */
   readonly idleNs: number;
 }
 

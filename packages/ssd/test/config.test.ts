@@ -57,6 +57,10 @@ describe('an impossible configuration is refused with its key, what was found an
       { buffer: { ...buffer, kind: 'double', drain: 'full', earlyCompletion: false } },
       'buffer.earlyCompletion: must be true with kind: double',
     ],
+    [
+      { buffer: { ...buffer, drain: 'full', earlyCompletion: false } },
+      'buffer.drain: expected eager with earlyCompletion: false, found "full": every write waits for its program',
+    ],
     [{ buffer: { ...buffer, timerNs: 1000 } }, 'buffer.timerNs: has a meaning only with drain: timer or kind: double'],
     [{ buffer: { ...buffer, idleNs: 1000 } }, 'buffer.idleNs: has a meaning only with drain: idle'],
     [
@@ -182,3 +186,7 @@ function rawBytes(config: SsdConfig): number {
   const { channels, ways, dies, planes, blocksPerPlane, pagesPerBlock, pageBytes } = config.nand.geometry;
   return channels * ways * dies * planes * blocksPerPlane * pagesPerBlock * pageBytes;
 }
+
+test('a host interface without kind is one problem, whatever else it says', () => {
+  expect(check({ host: { packedCommands: 4 } }).message).toBe('impossible drive: host.kind: is missing');
+});

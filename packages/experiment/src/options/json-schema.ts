@@ -1,9 +1,9 @@
 import { unknownName } from '@flashstack/sim';
 import { linkNames } from '@flashstack/ssd';
-import { parameterOption } from '../document.js';
 import { type Extensions, noExtensions } from '../extensions.js';
 import { driveOptions, nullableSections } from './drive-options.js';
 import { describeOption, type Option, type OptionTable } from './option.js';
+import { parameterOption } from './parameter-option.js';
 import { deviceOptions, runOptions, traceOptions } from './run-options.js';
 import type { UnitKind } from './units.js';
 
@@ -179,7 +179,7 @@ function strategySchema({ kinds = [] }: Option): JsonSchema {
         parameters: {
           type: 'object',
           properties: Object.fromEntries(
-            parameters.map((parameter) => [parameter.name, plainParameter(parameterOption(parameter))]),
+            parameters.map((parameter) => [parameter.name, optionSchema(parameterOption(parameter))]),
           ),
           additionalProperties: false,
         },
@@ -189,11 +189,4 @@ function strategySchema({ kinds = [] }: Option): JsonSchema {
     description: summary,
   }));
   return { anyOf: [{ enum: kinds.map(({ name }) => name) }, ...maps] };
-}
-
-/** Parameters of strategies are plain numbers, without units. */
-function plainParameter(option: Option): JsonSchema {
-  const schema = optionSchema(option);
-  const [number] = (schema.anyOf as readonly JsonSchema[] | undefined) ?? [];
-  return option.type === 'amount' && number !== undefined ? { description: schema.description, ...number } : schema;
 }

@@ -104,8 +104,12 @@ const ecc: Section<NandEcc> = {
   retryGain: real(0, 1, 'Each level multiplies the error rate by this.'),
   softReads: count(0, 1000, 'Array reads of a soft decode after the last level; 0: no soft decoder.'),
   softLimit: real(0, 0.5, 'Soft decoding succeeds up to this raw bit error rate.'),
-  refreshAtRetries: count(1, 1_000_000, 'A page that needed so many retries is queued for refresh.'),
-  readReclaimLimit: count(1, 1e15, 'A block read more often than this since its erase is queued for relocation.'),
+  refreshAtRetries: count(1, 1_000_000, 'A page that needed so many retries is written again in idle time (idleNs).'),
+  readReclaimLimit: count(
+    1,
+    1e15,
+    'A block read more often than this since its erase is relocated in idle time (idleNs).',
+  ),
 };
 
 /** The options of the flash part by the prefix of their paths. */

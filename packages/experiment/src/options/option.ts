@@ -1,4 +1,5 @@
 import { InputError, lookupStrategy, nearestName, resolveParameters, type StrategyKind } from '@flashstack/sim';
+import { parameterOption } from './parameter-option.js';
 import { parseLoop, parseWarmup } from './run-values.js';
 import { parseAmount, type UnitKind, unitExamples, writeAmount } from './units.js';
 
@@ -169,7 +170,24 @@ function strategy(path: string, option: Option, value: unknown): unknown {
   }
   const { name, parameters = {} } = value as { name: string; parameters?: unknown };
   if (!isMap(parameters)) throw wrong(`${path}.parameters`, { ...option, type: 'string' }, parameters);
-  return { name, parameters: resolveParameters(lookupStrategy(kinds, name, path), parameters) };
+  const kind = lookupStrategy(kinds, name, path);
+  return { name, parameters: resolveParameters(kind, withoutUnits(path, kind, parameters)) };
+}
+
+/** Parameters with amounts as numbers, where they are written with units; everything else is checked by the kind. */
+function withoutUnits(
+  path: string,
+  kind: StrategyKind<unknown>,
+  given: Record<string, unknown>,
+): Record<string, unknown> {
+  const read = { ...given };
+  for (const parameter of kind.parameters) {
+    const value = given[parameter.name];
+    const option = parameterOption(parameter);
+    if (typeof value !== 'string' || option.type !== 'amount') continue;
+    read[parameter.name] = parseOne(`${path}.parameters.${parameter.name}`, option, value);
+  }
+  return read;
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,7 @@
-import { parameterOption } from '../document.js';
 import { type Extensions, noExtensions } from '../extensions.js';
 import { driveOptions } from './drive-options.js';
 import { describeOption, type Option, type OptionTable } from './option.js';
+import { parameterOption } from './parameter-option.js';
 import { deviceOptions, runOptions, traceOptions } from './run-options.js';
 
 /** Options that belong together, as a reference shows them. */

@@ -44,18 +44,23 @@ export function chooseLogBlocks(
   if (wanted <= spare) return wanted;
   const fits = Math.max(0, whole - kept - least) * slotsPerBlock * domains;
   const physical = whole * slotsPerBlock * domains;
-  const remedy =
+  const [parameter, blocks] =
+    spec.name === 'block' ? ['replacementBlocks', 'replacement blocks'] : ['logBlocks', 'log blocks'];
+  const fewer = spec.logBlocks > 0 && spare >= spec.leastLogBlocks ? `at most ${spare} ${blocks}` : '';
+  const smaller =
     fits === 0
-      ? 'no capacity is small enough for that on this device: use smaller blocks or more of them'
-      : `use at most ${fits} logical slots (over-provisioning of at least ${((100 * (physical - fits)) / fits).toFixed(2)} %)`;
-  const fewer =
-    spec.logBlocks > 0 && spare >= spec.leastLogBlocks ? `Use at most ${spare} log blocks, or ` : 'Otherwise ';
-  const parameter = spec.name === 'block' ? 'replacementBlocks' : 'logBlocks';
+      ? ''
+      : `at most ${fits} logical slots (over-provisioning of at least ${((100 * (physical - fits)) / fits).toFixed(2)} %)`;
+  const ways = [fewer, smaller].filter((way) => way !== '');
+  const remedy =
+    ways.length === 0
+      ? 'No capacity is small enough for that on this device: use smaller blocks or more of them'
+      : `Use ${ways.join(', or ')}`;
   const key = spec.logBlocks > 0 ? `ftl.mapping.parameters.${parameter}` : 'ftl.logicalSlots';
   throw new InputError(
     spec.logBlocks > 0 ? 'ERR_FTL_LOG_BLOCKS' : 'ERR_FTL_OVERPROVISIONING',
-    `${key}: ${spec.name} needs ${least} log blocks in each of ${domains} domains, found ${Math.max(0, spare)} spare blocks: of ${whole} blocks ` +
-      `without bad members, ${logicalBlocks} hold the logical slots, and ${kept} are kept for merges, failures and trims. ${fewer}${remedy}`,
+    `${key}: ${spec.name} needs ${least} ${blocks} in each of ${domains} domains, found ${Math.max(0, spare)} spare blocks: of ${whole} blocks ` +
+      `without bad members, ${logicalBlocks} hold the logical slots, and ${kept} are kept for merges, failures and trims. ${remedy}`,
     key,
   );
 }

@@ -1,3 +1,4 @@
+import { InputError } from '@flashstack/sim';
 import { Place } from './data-blocks.js';
 import { HotWindow } from './hot-window.js';
 import { Kind, Partitions } from './partitions.js';
@@ -36,6 +37,7 @@ export class Last implements LogScheme {
 
   constructor(parts: SchemeParts, options: LastOptions) {
     const { logs, layout } = parts;
+    checkSizes(parts, options);
     this.parts = parts;
     this.options = options;
     this.partitions = new Partitions(logs, layout.domains, options.sequentialBlocks);
@@ -264,5 +266,29 @@ export class Last implements LogScheme {
     else if (!merger.install(log) && !merger.full(owner)) return false;
     this.partitions.adaptSequential(domain, whole);
     return true;
+  }
+}
+
+/** @throws InputError `ERR_FTL_OPTION` for more sequential log blocks than there can be, or a window beyond the domain. */
+function checkSizes({ logs, layout }: SchemeParts, { sequentialBlocks, hotWindow }: LastOptions): void {
+  const wrong = (name: string, found: number, expected: string): InputError => {
+    const key = `ftl.mapping.parameters.${name}`;
+    return new InputError('ERR_FTL_OPTION', `${key}: found ${found}, expected ${expected}`, key);
+  };
+  const most = logs.perDomain - 2;
+  if (sequentialBlocks > most) {
+    throw wrong(
+      'sequentialBlocks',
+      sequentialBlocks,
+      `at most ${most}: of the ${logs.perDomain} log blocks of a domain, one must stay hot and one cold`,
+    );
+  }
+  const slots = layout.logicalBlocks * layout.slotsPerBlock;
+  if (hotWindow > slots) {
+    throw wrong(
+      'hotWindow',
+      hotWindow,
+      `at most ${slots}, the logical slots of a domain: beyond that every slot is hot`,
+    );
   }
 }

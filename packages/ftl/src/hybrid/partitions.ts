@@ -21,7 +21,7 @@ export class Partitions {
     this.logs = logs;
     const total = logs.perDomain;
     const quarter = Math.max(1, Math.floor(total / 4));
-    const ordered = Math.min(sequential === 0 ? quarter : sequential, total - 2);
+    const ordered = sequential === 0 ? Math.min(quarter, total - 2) : sequential;
     const hot = Math.max(1, Math.floor((total - ordered) / 2));
     this.first = Int32Array.of(ordered, hot, total - ordered - hot);
     this.limits = new Int32Array(domains * 3);
