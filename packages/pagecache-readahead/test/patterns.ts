@@ -22,7 +22,7 @@ export function fixture<T>(name: string): T {
 }
 
 /** Pages put into runs. */
-function runsOf(pages: Iterable<number>): Run[] {
+export function runsOf(pages: Iterable<number>): Run[] {
   const runs: [number, number][] = [];
   for (const page of [...pages].sort((a, b) => a - b)) {
     const last = runs.at(-1);
@@ -91,7 +91,7 @@ export class Player {
 
   private cached(): Set<number> {
     const pages = new Set<number>();
-    for (let page = 0; page < this.filePages; page++) if (this.file.isCached(page)) pages.add(page);
+    for (let page = 0; page < this.filePages; page++) if (this.file.isPresent(page)) pages.add(page);
     return pages;
   }
 }

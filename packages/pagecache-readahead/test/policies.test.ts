@@ -183,19 +183,19 @@ test('what is read is cached, no page is fetched twice, and nothing behind the e
           ends[stream] = from + length;
           const end = Math.min(from + length, fileBytes);
           for (let at = Math.floor(from / 4096); from < end && at * 4096 < end; at++)
-            expect(file.isCached(at)).toBe(true);
+            expect(file.isPresent(at)).toBe(true);
         } else if (what === 'touch' && page < file.pageCount) {
           file.touch(state, page, stream);
-          expect(file.isCached(page)).toBe(true);
+          expect(file.isPresent(page)).toBe(true);
         } else if (what === 'willNeed') file.willNeed(state, offset, length);
         else if (what === 'dontNeed') {
           file.dontNeed(offset, length);
-          for (const at of cached) if (!file.isCached(at)) cached.delete(at);
+          for (const at of cached) if (!file.isPresent(at)) cached.delete(at);
         } else if (what === 'random') state.adviseRandom();
         else if (what === 'normal') state.adviseNormal();
         else if (what === 'sequential') state.adviseSequential();
       }
-      expect([...cached].every((at) => file.isCached(at))).toBe(true);
+      expect([...cached].every((at) => file.isPresent(at))).toBe(true);
     }),
     { numRuns: 300 },
   );

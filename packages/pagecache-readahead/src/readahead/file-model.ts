@@ -71,7 +71,7 @@ export class ReadaheadFile implements ReadaheadPages {
     const endPage = Math.ceil(end / PAGE_BYTES);
     for (let page = Math.floor(offset / PAGE_BYTES); page < endPage; page++) {
       this.pagesRead++;
-      if (this.isCached(page)) this.pagesHit++;
+      if (this.isPresent(page)) this.pagesHit++;
       else this.missed(state, page, last - page);
       this.passMarker(state, page, last - page);
     }
@@ -81,13 +81,13 @@ export class ReadaheadFile implements ReadaheadPages {
   /** A load from a shared mapping of the file. `advice`: a `MemoryAdvice`. */
   touch(state: ReadaheadState, page: number, advice: number): void {
     if ((this.flags[page] & MAPPED) !== 0 || this.mapAround(state, page)) return;
-    if (this.isCached(page)) {
+    if (this.isPresent(page)) {
       faultHit(state);
       if (advice !== MemoryAdvice.random) this.passMarker(state, page, state.raPages);
     } else {
       faultMissed(this.policy, state, this, page, advice);
       this.endRequest();
-      if (!this.isCached(page)) this.fetch(page, 1, -1);
+      if (!this.isPresent(page)) this.fetch(page, 1, -1);
     }
     this.flags[page] |= MAPPED;
   }
@@ -112,7 +112,7 @@ export class ReadaheadFile implements ReadaheadPages {
     }
   }
 
-  isCached(page: number): boolean {
+  isPresent(page: number): boolean {
     return (this.flags[page] & CACHED) !== 0;
   }
 
@@ -123,14 +123,14 @@ export class ReadaheadFile implements ReadaheadPages {
   fetch(first: number, count: number, marker: number): void {
     this.endRequest();
     for (let page = first; page < first + count; page++) {
-      if (this.isCached(page)) this.endRequest();
+      if (this.isPresent(page)) this.endRequest();
       else this.add(page, 0, page === marker);
     }
     this.endRequest();
   }
 
   fetchFolio(first: number, order: number, marked: boolean): boolean {
-    for (let page = first; page < first + 2 ** order; page++) if (this.isCached(page)) return false;
+    for (let page = first; page < first + 2 ** order; page++) if (this.isPresent(page)) return false;
     this.add(first, order, marked);
     return true;
   }
@@ -138,7 +138,7 @@ export class ReadaheadFile implements ReadaheadPages {
   private missed(state: ReadaheadState, page: number, wanted: number): void {
     this.policy.miss(state, this, page, wanted);
     this.endRequest();
-    if (!this.isCached(page)) this.fetch(page, 1, -1);
+    if (!this.isPresent(page)) this.fetch(page, 1, -1);
   }
 
   private passMarker(state: ReadaheadState, page: number, wanted: number): void {

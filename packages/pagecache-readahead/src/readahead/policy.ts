@@ -12,7 +12,7 @@ export interface ReadaheadPages {
   /** Whether folios of more than one page may be used. */
   readonly largeFolios: boolean;
   /** Whether the page is cached, up to date or on its way. */
-  isCached(page: number): boolean;
+  isPresent(page: number): boolean;
   /** log2 of the pages in the folio that holds a cached page. */
   orderOf(page: number): number;
   /**

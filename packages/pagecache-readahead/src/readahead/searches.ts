@@ -14,7 +14,7 @@ export function firstAbsentAfter(pages: ReadaheadPages, page: number, max: numbe
   const end = page + 1 + max;
   let slot = page;
   for (let at = page + 1; at < end; at++) {
-    if (!pages.isCached(slot)) return at;
+    if (!pages.isPresent(slot)) return at;
     slot = slot % NODE_SLOTS === NODE_SLOTS - 1 ? at + 1 : slot + 1;
   }
   return end;
@@ -22,12 +22,12 @@ export function firstAbsentAfter(pages: ReadaheadPages, page: number, max: numbe
 
 /** Cached pages in a row that end before `page`, counted up to `max`. */
 export function historyBefore(pages: ReadaheadPages, page: number, max: number): number {
-  if (!pages.isCached(page - 1)) return 0;
+  if (!pages.isPresent(page - 1)) return 0;
   const folioPages = 2 ** pages.orderOf(page - 1);
   if (folioPages === 1) return cachedBefore(pages, page, max);
   let at = page - 1;
   let slot = at - (at % folioPages);
-  while (page - 1 - at < max && slot >= 0 && pages.isCached(slot)) {
+  while (page - 1 - at < max && slot >= 0 && pages.isPresent(slot)) {
     at--;
     if (slot % NODE_SLOTS !== 0) slot--;
     else if (at !== slot) slot += (at % NODE_SLOTS) - NODE_SLOTS;

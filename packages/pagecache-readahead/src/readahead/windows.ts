@@ -22,7 +22,7 @@ export function firstWindow(pages: number, max: number): number {
 export function cachedBefore(pages: ReadaheadPages, page: number, limit: number): number {
   const least = Math.max(0, page - limit);
   let first = page;
-  while (first > least && pages.isCached(first - 1)) first--;
+  while (first > least && pages.isPresent(first - 1)) first--;
   return page - first;
 }
 
@@ -30,7 +30,7 @@ export function cachedBefore(pages: ReadaheadPages, page: number, limit: number)
 export function firstAbsent(pages: ReadaheadPages, page: number, limit: number): number {
   const end = page + limit;
   let next = page;
-  while (next < end && pages.isCached(next)) next++;
+  while (next < end && pages.isPresent(next)) next++;
   return next;
 }
 

@@ -1,0 +1,230 @@
+import { BlockFlag, BlockOp, BlockRequest, expandTag, type IoOwner } from '@flashstack/block-device';
+import { type Process, ProcessQueue, type Wait } from '@flashstack/sim';
+import { Errno, PAGE_BYTES, type PageIo, WritebackReason } from '@flashstack/vfs';
+import type { FileMapping } from './file-mapping.js';
+import { PageFlag } from './frames.js';
+import type { LinuxPageCache } from './linux-page-cache.js';
+
+/**
+ * One write-back of dirty pages of a file: takes from the file system where they go and sends them. Contents are those at
+ * the time of submission; a page that is changed later is dirty again. Waiting for it ends when all is done.
+ */
+export class WriteIo implements PageIo, IoOwner, Wait {
+  /** Pages that the file system took, and that failed. */
+  taken = 0;
+  failed = 0;
+  /** First page, and the one behind the last. */
+  first = 0;
+  end = 0;
+  private readonly cache: LinuxPageCache;
+  private readonly requests: BlockRequest[] = [];
+  /** Byte of the file at which each request begins. */
+  private readonly offsets: number[] = [];
+  private readonly waiters: ProcessQueue = new ProcessQueue();
+  private file: FileMapping | null = null;
+  private pages: Int32Array = new Int32Array(0);
+  private pending: Uint16Array = new Uint16Array(64);
+  private flags = 0;
+  private added = 0;
+  private open = 0;
+
+  constructor(cache: LinuxPageCache) {
+    this.cache = cache;
+  }
+
+  /** Begins with dirty pages, ascending: they are under write-back from now on. */
+  begin(file: FileMapping, pages: Int32Array, reason: number): void {
+    const { frames } = this.cache.memory;
+    this.file = file;
+    this.pages = pages;
+    this.first = pages[0];
+    this.end = pages[pages.length - 1] + 1;
+    this.taken = 0;
+    this.failed = 0;
+    this.added = 0;
+    this.flags = reason === WritebackReason.sync ? BlockFlag.sync : BlockFlag.background;
+    if (pages.length > this.pending.length) this.pending = new Uint16Array(pages.length);
+    this.pending.fill(0, 0, pages.length);
+    for (const page of pages) {
+      const frame = file.find(page);
+      file.clean(frame);
+      frames.flags[frame] |= PageFlag.writeback;
+    }
+    this.cache.memory.writebackPages += pages.length;
+    file.writes.push(this);
+  }
+
+  write(offset: number, length: number, block: number, origin: number, flags: number, stream: number): void {
+    const { blockBytes } = this.cache;
+    const blocks = length / blockBytes;
+    const from = this.indexOf(Math.floor(offset / PAGE_BYTES));
+    const to = this.indexOf(Math.ceil((offset + length) / PAGE_BYTES) - 1);
+    const last = this.added > 0 ? this.requests[this.added - 1] : null;
+    const all = flags | this.flags;
+    const joins =
+      last !== null &&
+      this.offsets[this.added - 1] + last.count * blockBytes === offset &&
+      last.block + last.count === block &&
+      last.origin === origin &&
+      last.flags === all &&
+      last.stream === stream;
+    const shared = joins && offset % PAGE_BYTES !== 0 ? 1 : 0;
+    for (let at = from + shared; at <= to; at++) this.pending[at]++;
+    if (joins) {
+      last.count += blocks;
+      return;
+    }
+    if (this.added === this.requests.length) this.requests.push(new BlockRequest(this));
+    this.offsets[this.added] = offset;
+    const request = this.requests[this.added];
+    request.clear();
+    request.op = BlockOp.write;
+    request.block = block;
+    request.count = blocks;
+    request.origin = origin;
+    request.flags = all;
+    request.stream = stream;
+    request.cookie = this.added++;
+  }
+
+  done(page: number): void {
+    this.indexOf(page);
+  }
+
+  read(): void {
+    throw new Error('writePages has asked for a read');
+  }
+
+  readHole(): void {
+    throw new Error('writePages has asked for a read');
+  }
+
+  /** After the file system has taken `taken` pages: sends the requests; the other pages are dirty as before. */
+  submit(taken: number): void {
+    const { file, pages } = this;
+    this.taken = taken;
+    for (let at = taken; at < pages.length; at++) this.putBack(at);
+    this.open = this.added + 1;
+    // Pages without a request are done; the others may be inside `send`.
+    for (let at = 0; at < taken; at++) if (this.pending[at] === 0) this.settle(at);
+    if (this.added > 0) this.send();
+    this.cache.memory.stats.writtenBack += taken;
+    if (file === null) throw new Error('a write-back that has not begun was submitted');
+    this.closeOne();
+  }
+
+  private send(): void {
+    const { device } = this.cache;
+    device.plug?.();
+    for (let at = 0; at < this.added; at++) {
+      const request = this.requests[at];
+      this.attach(request, this.offsets[at]);
+      device.submit(request);
+    }
+    device.unplug?.();
+  }
+
+  /** The file system failed: the pages stay dirty if `again`, otherwise their changes are lost, as after a failed write. */
+  fail(again: boolean): void {
+    for (let at = 0; at < this.pages.length; at++) {
+      if (again) this.putBack(at);
+      else this.settle(at);
+    }
+    if (!again) this.failed = this.pages.length;
+    this.open = 1;
+    this.closeOne();
+  }
+
+  ioDone(request: BlockRequest): void {
+    const offset = this.offsets[request.cookie];
+    const from = this.indexOf(Math.floor(offset / PAGE_BYTES));
+    const to = this.indexOf(Math.ceil((offset + request.count * this.cache.blockBytes) / PAGE_BYTES) - 1);
+    if (request.status !== 0) {
+      (this.file as FileMapping).error = Errno.EIO;
+      this.failed += to - from + 1;
+      this.cache.memory.stats.writebackErrors += to - from + 1;
+    } else {
+      this.cache.bandwidth.add(to - from + 1);
+    }
+    request.data = null;
+    request.tags = null;
+    for (let at = from; at <= to; at++) if (--this.pending[at] === 0) this.settle(at);
+    this.closeOne();
+  }
+
+  /** True once it is done; an object that has been used again is not. */
+  arm(process: Process): boolean {
+    if (this.file === null) return true;
+    this.waiters.push(process);
+    return false;
+  }
+
+  describe(): string {
+    return `${this.pages.length} pages of inode ${this.file?.inode.ino} to be written`;
+  }
+
+  /** Position of a page among those of this write. */
+  private indexOf(page: number): number {
+    const { pages } = this;
+    let low = 0;
+    let high = pages.length - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (pages[middle] < page) low = middle + 1;
+      else high = middle;
+    }
+    if (pages[low] !== page) throw new RangeError(`page ${page} is not among those that are written`);
+    return low;
+  }
+
+  /** Attaches the contents: tags if all pages are tags, otherwise bytes. */
+  private attach(request: BlockRequest, offset: number): void {
+    const { frames } = this.cache.memory;
+    const { blockBytes } = this.cache;
+    const file = this.file as FileMapping;
+    const end = offset + request.count * blockBytes;
+    let bytes = false;
+    for (let page = Math.floor(offset / PAGE_BYTES); page * PAGE_BYTES < end; page++) {
+      if ((frames.flags[file.find(page)] & PageFlag.bytes) !== 0) bytes = true;
+    }
+    if (bytes) request.data = this.cache.scratchBytes(request.count * blockBytes);
+    else request.tags = this.cache.scratchTags(request.count);
+    for (let at = offset; at < end; at += blockBytes) {
+      const frame = file.find(Math.floor(at / PAGE_BYTES));
+      const to = at - offset;
+      if (request.tags !== null) request.tags[to / blockBytes] = frames.word[frame];
+      if (request.data === null) continue;
+      const held = frames.bytesOf(frame);
+      const inPage = at % PAGE_BYTES;
+      if (held === null) expandTag(frames.word[frame], request.data, to, blockBytes);
+      else request.data.set(held.subarray(inPage, inPage + blockBytes), to);
+    }
+  }
+
+  private settle(at: number): void {
+    const { frames } = this.cache.memory;
+    const frame = (this.file as FileMapping).find(this.pages[at]);
+    frames.flags[frame] &= ~PageFlag.writeback;
+    this.cache.memory.writebackPages--;
+  }
+
+  private putBack(at: number): void {
+    const file = this.file as FileMapping;
+    this.settle(at);
+    file.dirty(file.find(this.pages[at]));
+  }
+
+  private closeOne(): void {
+    if (--this.open > 0) return;
+    // On a device that takes no time this was work all the same.
+    this.cache.memory.simulator.noteProgress();
+    const file = this.file as FileMapping;
+    file.writes.splice(file.writes.indexOf(this), 1);
+    this.file = null;
+    this.pages = new Int32Array(0);
+    for (let process = this.waiters.shift(); process !== null; process = this.waiters.shift()) {
+      process.wake();
+    }
+    this.cache.memory.progress.notifyAll();
+  }
+}
