@@ -139,6 +139,13 @@ function notesOf({ analysis, metrics }: ExperimentResult): string[] {
   return notes;
 }
 
+/** Why a drive has ended whose blocks cannot stand in for those of another domain. */
+function endOf(metrics: Metrics): string {
+  const left = metrics['health.leastSpareBlocks'];
+  if (left === undefined) return '';
+  return `, as a domain has ${numbers.counted(left, 'spare block')} left and none lends it any`;
+}
+
 /** What the health record of the drive has to say, if it is worth a line. */
 function healthNotes(metrics: Metrics): string[] {
   const notes: string[] = [];
@@ -149,6 +156,6 @@ function healthNotes(metrics: Metrics): string[] {
     const [left, of] = ['health.spareBlocks', 'health.spareBlocksAtStart'].map((name) => numbers.count(metrics[name]));
     notes.push(`${numbers.count(retired)} blocks retired, ${left} of ${of} spare blocks left`);
   }
-  if (metrics['health.readOnly'] > 0) notes.push('the drive is worn out: it takes no writes any more');
+  if (metrics['health.readOnly'] > 0) notes.push(`the drive is worn out: it takes no writes any more${endOf(metrics)}`);
   return notes;
 }

@@ -147,4 +147,7 @@ test('the health of the drive is a note only if there is something to say', asyn
     '12 blocks retired, 40 of 52 spare blocks left',
     'the drive is worn out: it takes no writes any more',
   ]);
+  expect(notes({ 'health.readOnly': 1, 'health.leastSpareBlocks': 2 })).toContain(
+    'the drive is worn out: it takes no writes any more, as a domain has 2 spare blocks left and none lends it any',
+  );
 });

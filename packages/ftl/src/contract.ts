@@ -107,6 +107,11 @@ export interface DriveFtl extends Ftl {
   readonly doneMapNs?: number;
   /** True once the drive has too few good blocks left to take writes. */
   readonly readOnly: boolean;
+  /**
+   * Good allocation blocks beyond those of the logical blocks, of the domain that has the fewest. Of block and hybrid mapping,
+   * where a logical block stays in its domain and none lends another one blocks; otherwise absent.
+   */
+  readonly leastSpareBlocks?: number;
   readonly array: NandArray;
   /** Where flash operations go. */
   readonly scheduler: NandScheduler;

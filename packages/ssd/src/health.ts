@@ -22,6 +22,11 @@ export interface DriveHealth {
   /** Good physical blocks beyond those that hold the capacity, now and when the drive was new. */
   readonly spareBlocks: number;
   readonly spareBlocksAtStart: number;
+  /**
+   * Of block and hybrid mapping: spare allocation blocks of the domain that has the fewest. It ends the drive when they do
+   * not do for a merge any more, whatever other domains have left: no domain lends another one blocks. Null: domains share.
+   */
+  readonly leastSpareBlocks: number | null;
   /** Blocks that were bad from the factory, and blocks retired since. */
   readonly factoryBadBlocks: number;
   readonly retiredBlocks: number;
@@ -83,6 +88,7 @@ export class LifeCounters {
       erases: this.erases + counts.total(counts.erases),
       spareBlocks: spareBlocksAtStart - blocks.retired,
       spareBlocksAtStart,
+      leastSpareBlocks: flash.ftl.leastSpareBlocks ?? null,
       factoryBadBlocks: blocks.factoryBad,
       retiredBlocks: blocks.retired,
       wearLeast: blocks.wearLeast,

@@ -115,6 +115,42 @@ describe('the health of a drive', () => {
     expect(used.usedShare).toBe(used.wearMean / 5);
   });
 
+  test('of hybrid mapping: the domain with the fewest spare blocks ends the drive', () => {
+    const reliability: NandReliability = {
+      ...defaultReliability(2),
+      factoryBad: 0,
+      ratedCycles: 20,
+      eraseFailFrom: 0,
+      eraseFailTo: 20,
+      programFailShare: 0,
+    };
+    const geometry = { ...plainDrive.nand.geometry, blocksPerPlane: 24 };
+    const nand = { ...plainDrive.nand, geometry, reliability };
+    const { simulator, ssd } = make({ ...plainDrive, keeps: 'nothing', nand, ftl: { mapping: 'fast' } });
+    const [table] = ssd.flash.ftl.tables;
+    const spareOf = (domain: number): number => {
+      const logical = ssd.config.capacityBytes / 4096 / table.domains / table.slotsPerBlock;
+      const blocks = Array.from({ length: table.blocksPerDomain }, (_, at) => domain * table.blocksPerDomain + at);
+      return blocks.filter((block) => table.capacity[block] > 0).length - Math.ceil(logical);
+    };
+    const spares = (): number[] => Array.from({ length: table.domains }, (_, domain) => spareOf(domain));
+    expect(ssd.health().leastSpareBlocks).toBe(Math.min(...spares()));
+    const order = new RandomSource(3).stream('order');
+    let status: number = BlockStatus.ok;
+    for (let i = 0; i < 200_000 && status !== BlockStatus.readOnly; i++) {
+      const block = order.below(ssd.blockCount / SLOT) * SLOT;
+      status = submitAndWait(simulator, ssd, { op: BlockOp.write, block, count: SLOT });
+    }
+    const { leastSpareBlocks, spareBlocks, readOnly } = ssd.health();
+    expect(readOnly).toBe(true);
+    expect(leastSpareBlocks).toBe(Math.max(0, Math.min(...spares())));
+    // Others have more, and that does not help.
+    expect(spareBlocks).toBeGreaterThan(table.domains * (leastSpareBlocks ?? 0));
+    expect(Math.max(...spares())).toBeGreaterThan(leastSpareBlocks ?? 0);
+    const shared = make(plainDrive).ssd.health();
+    expect(shared.leastSpareBlocks).toBeNull();
+  });
+
   test('counts reads that could not be corrected', () => {
     const base = defaultReliability(2);
     const rawBitErrors = { ...base.rawBitErrors, r0: 0.4 };

@@ -65,7 +65,8 @@ export function chooseLogBlocks(
   );
 }
 
-function wholeBlocks(table: BlockTable, domain: number): number {
+/** Allocation blocks of a domain that are not bad. */
+export function wholeBlocks(table: BlockTable, domain: number): number {
   let count = 0;
   const end = (domain + 1) * table.blocksPerDomain;
   for (let block = domain * table.blocksPerDomain; block < end; block++) if (table.capacity[block] > 0) count++;

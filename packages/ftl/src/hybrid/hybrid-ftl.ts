@@ -17,7 +17,7 @@ import { UNMAPPED } from '../slot-contents.js';
 import { FtlStats } from '../stats.js';
 import { TrimMap } from '../trim-map.js';
 import { BlockCopier } from './block-copier.js';
-import { chooseLogBlocks } from './capacity.js';
+import { chooseLogBlocks, wholeBlocks } from './capacity.js';
 import { DataBlocks } from './data-blocks.js';
 import { recoverHybrid } from './hybrid-recovery.js';
 import { HybridUpkeep } from './hybrid-upkeep.js';
@@ -220,6 +220,15 @@ export class HybridFtl implements DriveFtl, NandClient {
 
   get readOnly(): boolean {
     return this.upkeep.readOnly;
+  }
+
+  get leastSpareBlocks(): number {
+    const { table, layout } = this;
+    let least = Infinity;
+    for (let domain = 0; domain < table.domains; domain++) {
+      least = Math.min(least, wholeBlocks(table, domain) - layout.logicalBlocks);
+    }
+    return Math.max(0, least);
   }
 
   get isIdle(): boolean {
