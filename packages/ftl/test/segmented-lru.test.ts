@@ -46,7 +46,7 @@ describe('segmented LRU', () => {
           const lru = new SegmentedLru(20, capacity, share);
           const naive = new NaiveLru(capacity, share);
           for (const key of keys) {
-            const entry = lru.where[key];
+            const entry = lru.find(key);
             expect(entry >= 0).toBe(naive.use(key));
             if (entry >= 0) lru.touch(entry);
             else lru.insert(key);

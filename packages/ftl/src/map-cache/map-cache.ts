@@ -79,15 +79,14 @@ export class MapCache implements MapListener {
 
   /** Bytes of RAM that the simulation takes for it. */
   get bytes(): number {
-    const entries =
-      this.lru.where.byteLength + (this.owed.entries?.byteLength ?? 0) + (this.stored?.psn.byteLength ?? 0);
+    const entries = this.lru.keyBytes + this.owed.entryBytes + (this.stored?.psn.byteLength ?? 0);
     return entries + this.layout.capacity * 30 + this.layout.pages * 18;
   }
 
   /** Looks up `lpn`. @returns the record of the read of a translation page that its entry comes with, −1: it is there. */
   lookUp(lpn: number, attended: boolean): number {
     const key = this.paged ? Math.floor(lpn / this.layout.entriesPerPage) : lpn;
-    const entry = this.lru.where[key];
+    const entry = this.lru.find(key);
     if (entry < 0) return this.miss(lpn, key, attended);
     this.ftl.stats.mapHits++;
     this.lru.touch(entry);
@@ -108,7 +107,7 @@ export class MapCache implements MapListener {
     const first = lookUps.key[record];
     const end = first + lookUps.span[record];
     for (let key = first; key < end; key++) {
-      const entry = lru.where[key];
+      const entry = lru.find(key);
       if (entry >= 0 && waits[entry] === record) waits[entry] = -1;
     }
     lookUps.done(record);
@@ -179,8 +178,8 @@ export class MapCache implements MapListener {
     const { layout } = this;
     const page = Math.floor((lpn - this.firstSlot) / layout.slotsPerPage);
     this.stored?.forget(lpn);
-    if (this.paged && this.lru.where[page] >= 0) {
-      this.dirty.add(this.lru.where[page]);
+    if (this.paged && this.lru.find(page) >= 0) {
+      this.dirty.add(this.lru.find(page));
       return;
     }
     const first = (lpn - this.firstSlot) * layout.entriesPerSlot;
@@ -223,7 +222,7 @@ export class MapCache implements MapListener {
     if (stored === null) return;
     const { l2p } = this.ftl.frontiers;
     for (let lpn = 0; lpn < this.ftl.logicalSlots; lpn++) {
-      const entry = lru.where[this.paged ? this.pageOf(lpn) : lpn];
+      const entry = lru.find(this.paged ? this.pageOf(lpn) : lpn);
       if (owed.has(lpn) || (entry >= 0 && dirty.has(entry)) || stored.psn[lpn] === l2p[lpn]) continue;
       throw new FtlError(
         'ERR_FTL_INVARIANT',
@@ -262,7 +261,7 @@ export class MapCache implements MapListener {
     else this.ftl.scheduler.drop(token);
     waits[entry] = record;
     for (let other = key + 1; other < key + span; other++) {
-      const taken = lru.where[other];
+      const taken = lru.find(other);
       if (taken >= 0 && waits[taken] === PREFETCHED) waits[taken] = record;
     }
     return record;
@@ -274,7 +273,7 @@ export class MapCache implements MapListener {
     const { lru, owed, dirty } = this;
     const end = Math.min(this.endOf(page), lpn + 1 + this.options.prefetch);
     for (let other = lpn + 1; other < end; other++) {
-      if (lru.where[other] >= 0 || owed.has(other)) continue;
+      if (lru.find(other) >= 0 || owed.has(other)) continue;
       if (lru.isFull && dirty.has(lru.victim)) return;
       this.waits[this.claim(other)] = PREFETCHED;
     }
@@ -301,7 +300,7 @@ export class MapCache implements MapListener {
 
   /** The map of `lpn` has changed: its entry is dirty if it is cached, and owed otherwise. */
   private changed(lpn: number): void {
-    const entry = this.lru.where[this.paged ? this.pageOf(lpn) : lpn];
+    const entry = this.lru.find(this.paged ? this.pageOf(lpn) : lpn);
     if (entry >= 0) this.dirty.add(entry);
     else this.owed.add(lpn);
   }
@@ -321,7 +320,7 @@ export class MapCache implements MapListener {
       if (from < 0) return;
       owed.count[page] = 0;
       this.whole[page] = 0;
-      if (this.lru.where[page] >= 0) this.dirty.remove(this.lru.where[page]);
+      if (this.lru.find(page) >= 0) this.dirty.remove(this.lru.find(page));
       return;
     }
     const first = (lpn - this.firstSlot) * layout.entriesPerSlot;
@@ -329,7 +328,7 @@ export class MapCache implements MapListener {
     if (from >= 0 || options.batchUpdate) {
       stored?.written(lpn, l2p);
       this.dirty.removeRange(page, first, end);
-    } else stored?.updated(lpn, l2p, owed.entries as Uint8Array);
+    } else stored?.updated(lpn, l2p, owed);
     owed.removeRange(page, first, end, layout.slotsPerPage === 1);
   }
 

@@ -1,11 +1,13 @@
+import { Bits } from './bits.js';
+
 /**
  * Changes of the map that translation pages do not hold yet and that are not cached either: entries that were dirty when
  * they were displaced, or whose data was relocated or trimmed. Controller RAM holds them until their page is written;
  * pages that are due wait in a queue, each once.
  */
 export class OwedPages {
-  /** Per logical slot: 1 if its entry is owed. Null with granularity `page`: there a page is owed as a whole. */
-  readonly entries: Uint8Array | null;
+  /** Logical slots whose entries are owed. Null with granularity `page`: there a page is owed as a whole. */
+  private readonly entries: Bits | null;
   /** Entries owed per translation page; with granularity `page`: 0 or 1. */
   readonly count: Int32Array;
   private readonly queued: Uint8Array;
@@ -17,23 +19,28 @@ export class OwedPages {
   private readonly entriesPerPage: number;
 
   constructor(logicalSlots: number, pages: number, entriesPerPage: number, byEntry: boolean) {
-    this.entries = byEntry ? new Uint8Array(logicalSlots) : null;
+    this.entries = byEntry ? new Bits(logicalSlots) : null;
     this.count = new Int32Array(pages);
     this.queued = new Uint8Array(pages);
     this.ring = new Int32Array(pages);
     this.entriesPerPage = entriesPerPage;
   }
 
+  /** Bytes of what is kept per logical slot. */
+  get entryBytes(): number {
+    return this.entries?.byteLength ?? 0;
+  }
+
   has(lpn: number): boolean {
-    return this.entries === null ? this.count[this.pageOf(lpn)] > 0 : this.entries[lpn] !== 0;
+    return this.entries === null ? this.count[this.pageOf(lpn)] > 0 : this.entries.has(lpn);
   }
 
   /** The entry of `lpn` is owed from now on. @returns its page. */
   add(lpn: number): number {
     const page = this.pageOf(lpn);
     if (this.entries === null) this.count[page] = 1;
-    else if (this.entries[lpn] === 0) {
-      this.entries[lpn] = 1;
+    else if (!this.entries.has(lpn)) {
+      this.entries.add(lpn);
       this.count[page]++;
     }
     return page;
@@ -41,8 +48,8 @@ export class OwedPages {
 
   /** The entry of `lpn` is cached again; granularity `entry` only. */
   remove(lpn: number): void {
-    if (this.entries === null || this.entries[lpn] === 0) return;
-    this.entries[lpn] = 0;
+    if (this.entries === null || !this.entries.has(lpn)) return;
+    this.entries.delete(lpn);
     this.count[this.pageOf(lpn)]--;
   }
 
@@ -51,7 +58,7 @@ export class OwedPages {
     const { entries } = this;
     if (this.count[page] === 0 || entries === null) return;
     if (all) {
-      entries.fill(0, first, end);
+      entries.deleteRange(first, end);
       this.count[page] = 0;
       return;
     }
@@ -77,7 +84,7 @@ export class OwedPages {
   }
 
   clear(): void {
-    this.entries?.fill(0);
+    this.entries?.clear();
     this.count.fill(0);
     this.queued.fill(0);
     this.first = 0;

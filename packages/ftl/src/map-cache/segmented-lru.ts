@@ -1,3 +1,5 @@
+import { Bits } from './bits.js';
+
 /** Segment of an entry. */
 const PROBATIONARY = 0;
 const PROTECTED = 1;
@@ -8,14 +10,15 @@ const PROTECTED = 1;
  * Wherry, "Caching Strategies to Improve Disk System Performance", 1994). Every operation is O(1) and allocates nothing.
  */
 export class SegmentedLru {
-  /** Entry that holds a key, −1: none. */
-  readonly where: Int32Array;
   /** Key of each entry in use. */
   readonly key: Int32Array;
   readonly capacity: number;
   /** Entries in use. */
   size = 0;
   private readonly protectedCapacity: number;
+  /** Keys that are there, and the entry of each. Most look-ups miss: then the bit is all that is read. */
+  private readonly keys: Bits;
+  private readonly where: Int32Array;
   private protectedSize = 0;
   private readonly segment: Uint8Array;
   // Both segments as lists from the most to the least recently used entry.
@@ -26,7 +29,8 @@ export class SegmentedLru {
 
   /** Keys are 0 … `keys` − 1; up to `protectedShare` (0 … 1) of the `capacity` entries are protected. */
   constructor(keys: number, capacity: number, protectedShare: number) {
-    this.where = new Int32Array(keys).fill(-1);
+    this.keys = new Bits(keys);
+    this.where = new Int32Array(keys);
     this.key = new Int32Array(capacity);
     this.capacity = capacity;
     this.protectedCapacity = Math.floor(protectedShare * capacity);
@@ -37,6 +41,16 @@ export class SegmentedLru {
 
   get isFull(): boolean {
     return this.size === this.capacity;
+  }
+
+  /** Bytes of what is kept per key. */
+  get keyBytes(): number {
+    return this.keys.byteLength + this.where.byteLength;
+  }
+
+  /** Entry that holds a key, −1: none. */
+  find(key: number): number {
+    return this.keys.has(key) ? this.where[key] : -1;
   }
 
   /** The entry that has to go first; the cache must not be empty. */
@@ -67,11 +81,12 @@ export class SegmentedLru {
     if (entry < this.capacity) this.size++;
     else {
       entry = this.victim;
-      this.where[this.key[entry]] = -1;
+      this.keys.delete(this.key[entry]);
       if (this.segment[entry] === PROTECTED) this.protectedSize--;
       this.unlink(entry);
     }
     this.key[entry] = key;
+    this.keys.add(key);
     this.where[key] = entry;
     this.link(entry, PROBATIONARY);
     return entry;
@@ -79,7 +94,7 @@ export class SegmentedLru {
 
   /** Forgets everything. */
   clear(): void {
-    this.where.fill(-1);
+    this.keys.clear();
     this.head.fill(-1);
     this.tail.fill(-1);
     this.size = 0;

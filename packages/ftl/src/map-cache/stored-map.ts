@@ -1,4 +1,5 @@
 import { UNMAPPED } from '../slot-contents.js';
+import type { OwedPages } from './owed-pages.js';
 
 /**
  * What translation pages in flash say: the physical slot per logical slot as of the last program of its page. Kept only if
@@ -32,10 +33,10 @@ export class StoredMap {
     this.moved(lpn, l2p[lpn]);
   }
 
-  /** It stands there, updated with the entries marked in `owed` only. */
-  updated(lpn: number, l2p: Int32Array, owed: Uint8Array): void {
+  /** It stands there, updated with the entries that are owed only. */
+  updated(lpn: number, l2p: Int32Array, owed: OwedPages): void {
     const end = this.endEntry(lpn);
-    for (let entry = this.firstEntry(lpn); entry < end; entry++) if (owed[entry] !== 0) this.psn[entry] = l2p[entry];
+    for (let entry = this.firstEntry(lpn); entry < end; entry++) if (owed.has(entry)) this.psn[entry] = l2p[entry];
     this.moved(lpn, l2p[lpn]);
   }
 
