@@ -1,7 +1,7 @@
 import type { MaybeTask, Task } from '@flashstack/sim';
-import { OpenFlag, PAGE_BYTES } from '@flashstack/vfs';
+import { FsError, OpenFlag, PAGE_BYTES } from '@flashstack/vfs';
 import type { CallFrame } from './call-frame.js';
-import { checkRead, checkWrite, read, write } from './data-calls.js';
+import { checkRead, checkWrite, copy, read, write } from './data-calls.js';
 import type { OpenFile } from './open-file.js';
 
 /** Pages (or parts of them) that a range touches. */
@@ -128,5 +128,47 @@ function* writeOn(
     return done;
   } finally {
     file.cursor.unlock();
+  }
+}
+
+/** `copy_file_range`: from and to positions of its own, or the cursors (−1), which move. */
+export function* copyRange(
+  thread: CallFrame,
+  source: OpenFile,
+  sourceOffset: number,
+  target: OpenFile,
+  targetOffset: number,
+  length: number,
+): Task<number> {
+  checkRead(source, null, length, sourceOffset < 0 ? source.position : sourceOffset);
+  checkWrite(target, null, length, targetOffset < 0 ? target.position : targetOffset);
+  if ((target.flags & OpenFlag.append) !== 0) throw new FsError('EBADF', 'the target was opened for appending');
+  const one = sourceOffset < 0 ? source : null;
+  const other = targetOffset < 0 && target !== one ? target : null;
+  yield* lockCursors(one, other);
+  try {
+    const from = sourceOffset < 0 ? source.position : sourceOffset;
+    const to = targetOffset < 0 ? target.position : targetOffset;
+    const done = yield* copy(thread, source, from, target, to, length);
+    if (sourceOffset < 0) source.position = from + done;
+    if (targetOffset < 0) target.position = to + done;
+    thread.countRead(done, from);
+    thread.countWritten(done, to);
+    return done;
+  } finally {
+    one?.cursor.unlock();
+    other?.cursor.unlock();
+  }
+}
+
+/** Both or none, so that copies to and fro cannot wait for each other. */
+function* lockCursors(one: OpenFile | null, other: OpenFile | null): Task<void> {
+  let [first, second] = one === null ? [other, one] : [one, other];
+  if (first === null) return;
+  for (;;) {
+    if (!first.cursor.tryLock()) yield first.cursor;
+    if (second === null || second.cursor.tryLock()) return;
+    first.cursor.unlock();
+    [first, second] = [second, first];
   }
 }

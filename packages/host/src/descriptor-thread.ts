@@ -2,8 +2,8 @@ import type { MaybeTask, Task } from '@flashstack/sim';
 import { type DirectoryEntry, FileAdvice, FileKind, type FileStatus, FsError } from '@flashstack/vfs';
 import * as attributes from './attribute-calls.js';
 import { CallFrame } from './call-frame.js';
-import { pagesOf, readAt, readNext, writeAt, writeNext } from './cursor-io.js';
-import { copy, synchronise } from './data-calls.js';
+import { copyRange, pagesOf, readAt, readNext, writeAt, writeNext } from './cursor-io.js';
+import { synchronise } from './data-calls.js';
 import * as descriptors from './descriptor-calls.js';
 
 /** System calls of a thread that name files by descriptor. */
@@ -64,7 +64,7 @@ export abstract class DescriptorThread extends CallFrame {
   copyRange(from: number, fromOffset: number, to: number, toOffset: number, length: number): MaybeTask {
     this.begin();
     const { files } = this.process;
-    return this.wait(copy(this, files.getOpen(from), fromOffset, files.getOpen(to), toOffset, length));
+    return this.wait(copyRange(this, files.getOpen(from), fromOffset, files.getOpen(to), toOffset, length));
   }
 
   fsync(fd: number): MaybeTask {

@@ -40,7 +40,10 @@ function* openOrCreate(thread: CallFrame, path: string, flags: number, mode: num
     const { directory } = place;
     let next: Place;
     try {
-      if (place.slash || isDots(place.name)) throw new FsError('EISDIR', path);
+      if (place.slash || isDots(place.name)) {
+        const there = isDots(place.name) && (flags & OpenFlag.exclusive) !== 0;
+        throw new FsError(there ? 'EEXIST' : 'EISDIR', path);
+      }
       const dentry = yield* entryOf(thread, place);
       const { inode } = dentry;
       if (inode === null) {

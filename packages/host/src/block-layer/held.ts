@@ -1,0 +1,84 @@
+import { BlockFlag, BlockOp, type BlockRequest } from '@flashstack/block-device';
+
+/** What a request carries. */
+export const Payload = { none: 0, bytes: 1, tags: 2 } as const;
+
+/** Requests with this are sent as they came. */
+const UNMERGEABLE = BlockFlag.noMerge;
+
+/**
+ * A request on its way to the device: one that came in, a piece of one, or several that were merged. Its parts say whose
+ * blocks these are.
+ */
+export class Held {
+  op = 0;
+  block = 0;
+  count = 0;
+  flags = 0;
+  origin = 0;
+  stream = 0;
+  flow = 0;
+  /** A `Payload`. */
+  payload = 0;
+  /** Contents: the submitter's own until they are copied, see `owned`. */
+  bytes: Uint8Array | null = null;
+  tags: Uint32Array | null = null;
+  /** `bytes` is a buffer of the block layer, which may be larger than the contents. */
+  owned = false;
+  /** Place in the order of arrival. */
+  sequence = 0;
+  /** Left the queue: entries that still name it are stale. */
+  sent = false;
+  /** Belongs to a flush sequence, whose end is waited for: it is not merged. */
+  sequenced = false;
+  /** Handle of the request a part belongs to, its first block within that, and its blocks: three numbers a part. */
+  readonly parts: number[] = [];
+
+  /** Becomes `count` blocks of a request from its block `offset` on. */
+  take(request: BlockRequest, slot: number, offset: number, count: number, blockBytes: number): void {
+    const { op, flags, origin, stream, flow, data, tags } = request;
+    this.op = op;
+    this.block = request.block + offset;
+    this.count = count;
+    this.flags = flags;
+    this.origin = origin;
+    this.stream = stream;
+    this.flow = flow;
+    const whole = count === request.count;
+    this.bytes = data === null || whole ? data : data.subarray(offset * blockBytes, (offset + count) * blockBytes);
+    this.tags = tags === null || whole ? tags : tags.subarray(offset, offset + count);
+    this.payload = data !== null ? Payload.bytes : tags !== null ? Payload.tags : Payload.none;
+    this.owned = false;
+    this.sent = false;
+    this.sequenced = false;
+    this.parts.push(slot, offset, count);
+  }
+
+  /** Requests that it was merged from. */
+  get segments(): number {
+    return this.parts.length / 3;
+  }
+
+  /** First block behind it. */
+  get end(): number {
+    return this.block + this.count;
+  }
+
+  /** True if `next` goes on where this ends and is of the same kind. */
+  canGoOn(next: Held, maxBlocks: number, maxSegments: number): boolean {
+    return (
+      this.end === next.block &&
+      this.op === next.op &&
+      (this.op === BlockOp.read || this.op === BlockOp.write) &&
+      this.flags === next.flags &&
+      !this.sequenced &&
+      (this.flags & UNMERGEABLE) === 0 &&
+      this.origin === next.origin &&
+      this.stream === next.stream &&
+      this.flow === next.flow &&
+      this.payload === next.payload &&
+      this.count + next.count <= maxBlocks &&
+      this.segments + next.segments <= maxSegments
+    );
+  }
+}
