@@ -4,6 +4,11 @@ export { ByteSink } from './byte-sink.js';
 export type { Compression } from './compression.js';
 export { ContentCheck, type ContentMismatch } from './content-check.js';
 export { type ConversionReport, type ConvertTraceOptions, convertTrace } from './convert-trace.js';
+export type { FileJob, FileJobMode, FileJobOptions } from './file-jobs/file-job-options.js';
+export { FileJobStats, type JobOperation, jobOperations } from './file-jobs/file-job-stats.js';
+export { FileJobs, type FileJobsOptions } from './file-jobs/file-jobs.js';
+export { JobOp, JobPlan } from './file-jobs/job-plan.js';
+export { listTree, makeTree, parseListing, type TreeEntry, type TreeKind, treeDifferences } from './files/tree.js';
 export type {
   BinaryFormat,
   BinaryReader,
@@ -20,6 +25,7 @@ export type {
 } from './formats/format.js';
 export { type PatternOptions, type PatternTimeUnit, type PatternWords, patternFormat } from './formats/pattern.js';
 export { traceFormats } from './formats/table.js';
+export { Iozone, type IozoneOptions, type IozonePhase, type IozoneResult } from './iozone.js';
 export { Operation, type OperationSource } from './operation.js';
 export type { OperationSink } from './operation-sink.js';
 export {
@@ -37,6 +43,12 @@ export { ReplayError, ReplayErrorCode } from './replay-error.js';
 export { ReplayStats, type RequestKind, RequestStats, requestKinds } from './replay-stats.js';
 export { parseSizes, type RequestSize } from './request-sizes.js';
 export { type FieldSeparator, Row } from './row.js';
+export { readStrace } from './strace/read-strace.js';
+export type { SystemReplayOptions, TracePace } from './strace/replay-options.js';
+export { type StraceOptions, StraceReader } from './strace/strace-reader.js';
+export { SystemReplay } from './strace/system-replay.js';
+export { type CallDifference, CallStats, SystemReplayStats } from './strace/system-replay-stats.js';
+export { EXITED, type SystemTrace, type TracedCall } from './strace/system-trace.js';
 export { type AccessPattern, type SyntheticOptions, SyntheticSource } from './synthetic.js';
 export { syntheticKinds, type WorkloadFactory } from './synthetic-kinds.js';
 export { type OperationTotals, Trace, TraceBuilder, type TraceColumns, TraceSource } from './trace.js';

@@ -8,6 +8,9 @@ import {
   type StreamTraceResult,
   streamTrace,
 } from '../read-trace.js';
+import { readStrace } from '../strace/read-strace.js';
+import type { StraceOptions } from '../strace/strace-reader.js';
+import type { SystemTrace } from '../strace/system-trace.js';
 import { type TraceInfo, TraceSummary } from '../trace-info.js';
 import { fileChunks, sizeOf } from './files.js';
 
@@ -38,4 +41,10 @@ export async function fileInfo(
   const summary = new TraceSummary();
   const source = await streamTrace(fileChunks(file), file, summary, options);
   return { source, info: summary.result((flow) => source.volumeName(flow)) };
+}
+
+/** Reads a file that strace wrote, plain, gzip or zstd. Throws TraceError. */
+export async function openStrace(path: string | URL, options: StraceOptions = {}): Promise<SystemTrace> {
+  const file = typeof path === 'string' ? path : fileURLToPath(path);
+  return await readStrace(fileChunks(file), file, options);
 }
