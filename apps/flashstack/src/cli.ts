@@ -1,3 +1,4 @@
+import { readaheadKinds } from '@flashstack/pagecache-readahead';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { runDemo } from './demo-command.js';
 import { listDevices, showDevice } from './devices-command.js';
@@ -6,6 +7,7 @@ import type { ExperimentFlags } from './experiment-command.js';
 import { InterruptedError } from './interrupt.js';
 import { type MappingSizeFlags, runMappingSize } from './mapping-size-command.js';
 import { addFlags, specFlags, traceFlags } from './option-flags.js';
+import { type ReadaheadFlags, runReadahead } from './readahead-command.js';
 import { describeError, exitCodeOf } from './report-error.js';
 import { type ReproduceFlags, runReproduce } from './reproduce-command.js';
 import { type ReportFlags, runCompare, runExport, runReport } from './results-command.js';
@@ -94,6 +96,7 @@ function program(host: Host, settings: CliSettings, outcome: { code: number }): 
   addTrace(root, session, ends);
   addDevices(root, session);
   addMappingSize(root, session);
+  addReadahead(root, session);
   addSchema(root, session);
   addDemo(root, settings, session, ends);
   return root;
@@ -245,6 +248,25 @@ function addMappingSize(root: Command, session: NewSession): void {
     .option('--cached-entries <n>', 'entries that DFTL keeps in RAM; default 1 % of them')
     .option('--json', 'print JSON')
     .action((flags: MappingSizeFlags & SessionFlags) => runMappingSize(flags, session(flags)));
+}
+
+function addReadahead(root: Command, session: NewSession): void {
+  const names = readaheadKinds.map(({ name }) => name).join(', ');
+  common(root.command('readahead-sim').description('what the read-ahead of a page cache fetches, read by read'))
+    .option('--policy <name>', names, 'linux-6')
+    .option('--file-size <size>', 'size of the file', '5MiB')
+    .requiredOption(
+      '--reads <list>',
+      'OFFSET:LENGTH, OFFSET:LENGTHxCOUNT[+STRIDE], random:LENGTHxCOUNT, with commas; repeatable',
+      collect,
+    )
+    .option('--read-ahead <size>', 'window of the device, as read_ahead_kb', '128KiB')
+    .option('--request-size <size>', 'largest request of the device, as max_sectors_kb', '1280KiB')
+    .option('--advice <name>', 'posix_fadvise: normal, sequential, random', 'normal')
+    .option('--memory <size>', 'memory of the page cache; default: enough')
+    .option('--seed <n>', 'seed of random reads', '1')
+    .option('--json', 'print JSON')
+    .action((flags: ReadaheadFlags & SessionFlags) => runReadahead(flags, session(flags)));
 }
 
 function addSchema(root: Command, session: NewSession): void {

@@ -31,6 +31,7 @@ const commands: readonly (readonly [name: string, args: readonly string[]])[] = 
   ['report', ['report', fixture('greedy.json')]],
   ['compare', ['compare', fixture('greedy.json'), fixture('fifo.json')]],
   ['mapping-size', ['mapping-size']],
+  ['readahead-sim', ['readahead-sim', '--reads', '0:4KiBx20,0:1MiB,random:2KiBx5', '--policy', 'linux-2.6.37']],
   ['validate', ['validate', 'slc-nand-256m', 'intel-x25m-g1-80', '--quiet']],
 ];
 
@@ -63,7 +64,7 @@ test.each([
   await expect(describeError(error, style)).toMatchFileSnapshot(`golden/bad-spec.${look}.txt`);
 });
 
-test.each(['run', 'replay', 'report', 'compare', 'export', 'schema', 'trace convert', 'validate'])(
+test.each(['run', 'replay', 'report', 'compare', 'export', 'schema', 'trace convert', 'validate', 'readahead-sim'])(
   'help of %s',
   async (command) => {
     const host = new FakeHost({ env: { LANG: 'C.UTF-8' } });

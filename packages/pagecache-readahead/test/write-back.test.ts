@@ -129,6 +129,16 @@ describe('write-back by itself', () => {
   });
 });
 
+test('a daemon that is stopped before it has run ends, and writers write themselves', () => {
+  const stack = new Stack({ daemon: true, memory: { memoryBytes: 2 * MiB } });
+  stack.cache.stop();
+  stack.simulator.drain();
+  expect([stack.cache.flushed, stack.memory.hasFlushers]).toEqual([false, false]);
+  const inode = stack.file(0);
+  for (let at = 0; at < 200; at++) stack.write(inode, at * PAGE_BYTES, PAGE_BYTES);
+  expect(stack.memory.dirtyPages).toBeLessThan(stack.memory.dirtyLimitPages);
+});
+
 test('a sync waits for what is being written and writes what has changed since, nothing else', () => {
   const memory = new MemoryDevice({ blockCount: 1 << 16 });
   const record: { device?: RecordingDevice } = {};

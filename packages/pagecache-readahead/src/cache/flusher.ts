@@ -21,6 +21,7 @@ export class Flusher {
   /** The daemon, to be spawned as one. It ends after `stop`. */
   *task(): Task<void> {
     const { memory } = this.cache;
+    if (this.stopped) return;
     this.running = true;
     memory.addFlusher(this);
     let nextLook = memory.simulator.now + memory.options.writebackIntervalNs;

@@ -1,0 +1,98 @@
+import { fixtureUrl } from '@flashstack/fixtures';
+import { describe, expect, test } from 'vitest';
+import { runCli } from '../src/cli.js';
+import { FakeHost } from './fake-host.js';
+
+const settings = { version: '1.2.3', demoTraces: new URL('./', fixtureUrl('postgres.msr.csv.gz')) };
+
+async function cli(args: string): Promise<{ code: number; out: string; err: string }> {
+  const host = new FakeHost({ env: { LANG: 'C.UTF-8' } });
+  const code = await runCli(['readahead-sim', ...args.split(' ').filter((word) => word !== '')], host, settings);
+  return { code, out: host.out, err: host.err.replaceAll('\n   ', ' ') };
+}
+
+interface Result {
+  readonly reads: readonly { offset: number; pages: number; hits: number; fetched: readonly [number, number][] }[];
+  readonly totals: { pages: number; hits: number; fetched: number; requests: number; unread: number };
+}
+
+const json = async (args: string): Promise<Result> => JSON.parse((await cli(`${args} --json`)).out) as Result;
+
+describe('readahead-sim', () => {
+  test('every other page, with the windows of each policy', async () => {
+    const fetched = async (policy: string): Promise<unknown> => {
+      const { reads } = await json(`--policy ${policy} --reads 0:4KiBx8+8KiB`);
+      return reads.flatMap((read) => read.fetched);
+    };
+    expect(await fetched('linux-2.6.37')).toEqual([
+      [0, 4],
+      [4, 24],
+      [28, 32],
+    ]);
+    expect(await fetched('linux-6')).toEqual([
+      [0, 4],
+      [4, 4],
+      [8, 4],
+      [12, 4],
+    ]);
+    expect(await fetched('none')).toEqual([0, 2, 4, 6, 8, 10, 12, 14].map((page) => [page, 1]));
+  });
+
+  test('sequential reads of a file: pages after k requests', async () => {
+    for (const [count, pages] of [
+      [8, 28],
+      [16, 60],
+      [64, 124],
+      [1024, 1084],
+      [1280, 1280],
+    ]) {
+      const { totals } = await json(`--reads 0:4KiBx${count}`);
+      expect(totals.fetched).toBe(pages);
+      expect(totals.unread).toBe(pages - count);
+    }
+  });
+
+  test('hits are pages that were there before the read', async () => {
+    const { reads, totals } = await json('--file-size 10000 --reads 0:100,0:100,0:1MiB');
+    expect(reads.map(({ pages, hits }) => [pages, hits])).toEqual([
+      [1, 0],
+      [1, 1],
+      [3, 3],
+    ]);
+    expect(totals).toEqual({ pages: 5, hits: 4, fetched: 3, requests: 1, unread: 0 });
+  });
+
+  test('with little memory pages are fetched again', async () => {
+    const twice = '--file-size 8MiB --reads 0:64KiBx128 --reads 0:64KiBx128';
+    expect((await json(twice)).totals.fetched).toBe(2048);
+    expect((await json(`${twice} --memory 2MiB`)).totals.fetched).toBe(4096);
+  });
+
+  test('random reads follow the seed', async () => {
+    const offsets = async (seed: number): Promise<number[]> =>
+      (await json(`--reads random:4KiBx20 --seed ${seed}`)).reads.map(({ offset }) => offset);
+    expect(await offsets(1)).toEqual(await offsets(1));
+    expect(await offsets(1)).not.toEqual(await offsets(2));
+    expect((await offsets(3)).every((offset) => offset % 4096 === 0 && offset < 5 * 2 ** 20)).toBe(true);
+  });
+
+  test.each([
+    ['--policy linux6 --reads 0:4KiB', 'Did you mean "linux-6"?'],
+    ['--reads 0:4KiB --memory 1MiB', 'pageCache.memoryBytes is 1048576, expected an integer of at least 2097152 bytes'],
+    ['--reads 4KiB', '--reads has "4KiB": it is not of that form. Expected OFFSET:LENGTH'],
+    ['--reads 0:4KiBxmany', '"many" is no count'],
+    ['--reads 0:0', '"0" is no length'],
+    ['--reads 0:big', '"big" is no size such as 4KiB'],
+    ['--reads random:4KiBx3+8KiB', 'random reads have no stride'],
+    ['--reads random:8MiB', 'less than one read of 8388608'],
+    ['--reads 0:4KiB --file-size -1', '--file-size is "-1"'],
+    ['--reads 0:4KiB --advice never', '--advice is "never", expected normal, sequential or random'],
+    ['--reads 0:4KiB --seed x', '--seed is "x", expected a whole number'],
+    ['', "required option '--reads <list>' not specified"],
+  ])('%s: exit code 2 and what to do', async (args, text) => {
+    const { code, out, err } = await cli(args);
+    expect(code).toBe(2);
+    expect(out).toBe('');
+    expect(err.replaceAll('\n', ' ')).toContain(text);
+  });
+});
