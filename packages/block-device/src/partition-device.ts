@@ -49,6 +49,7 @@ class PartitionZones implements ZoneCapability {
   readonly zoneCapacityBlocks: number;
   readonly maxOpen: number;
   readonly maxActive: number;
+  readonly maxAppendBlocks: number;
   private readonly whole: ZoneCapability;
   private readonly firstZone: number;
 
@@ -58,6 +59,7 @@ class PartitionZones implements ZoneCapability {
     this.zoneCount = zoneCount;
     this.zoneBlocks = whole.zoneBlocks;
     this.zoneCapacityBlocks = whole.zoneCapacityBlocks;
+    this.maxAppendBlocks = whole.maxAppendBlocks ?? 0;
     this.maxOpen = whole.maxOpen;
     this.maxActive = whole.maxActive;
   }

@@ -64,7 +64,8 @@ function zonesFor(device: BlockDevice, op: number): ZoneCapability {
   return zones;
 }
 
-function validateAppend({ zoneBlocks, zoneCapacityBlocks }: ZoneCapability, { block, count }: BlockRequest): void {
+function validateAppend(zones: ZoneCapability, { block, count }: BlockRequest): void {
+  const { zoneBlocks, zoneCapacityBlocks, maxAppendBlocks = 0 } = zones;
   if (block % zoneBlocks !== 0) {
     throw new RangeError(
       `an append names the first block of its zone, a multiple of ${zoneBlocks}, found ${block}: the device places it`,
@@ -72,6 +73,9 @@ function validateAppend({ zoneBlocks, zoneCapacityBlocks }: ZoneCapability, { bl
   }
   if (count > zoneCapacityBlocks) {
     throw new RangeError(`an append of ${count} blocks exceeds the zone, which takes ${zoneCapacityBlocks}`);
+  }
+  if (maxAppendBlocks > 0 && count > maxAppendBlocks) {
+    throw new RangeError(`an append of ${count} blocks, expected at most ${maxAppendBlocks}: append in parts`);
   }
 }
 

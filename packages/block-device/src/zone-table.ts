@@ -13,6 +13,8 @@ export interface ZoneTableOptions {
   readonly maxOpen?: number;
   /** Most zones open or closed at a time. Default 0: any number. */
   readonly maxActive?: number;
+  /** Most blocks of an append. Default 0: a whole zone. */
+  readonly maxAppendBlocks?: number;
 }
 
 const { empty, implicitlyOpen, explicitlyOpen, closed, full, readOnly, offline } = ZoneState;
@@ -49,6 +51,7 @@ export class ZoneTable implements ZoneCapability {
   readonly zoneCapacityBlocks: number;
   readonly maxOpen: number;
   readonly maxActive: number;
+  readonly maxAppendBlocks: number;
   private readonly states: Uint8Array;
   /** Blocks below the write pointer. */
   private readonly written: Float64Array;
@@ -62,13 +65,21 @@ export class ZoneTable implements ZoneCapability {
 
   /** @throws InputError `ERR_ZONES` for a shape or limits that are impossible, naming the option. */
   constructor(options: ZoneTableOptions) {
-    const { zoneCount, zoneBlocks, zoneCapacityBlocks = zoneBlocks, maxOpen = 0, maxActive = 0 } = options;
-    checkZones({ zoneCount, zoneBlocks, zoneCapacityBlocks, maxOpen, maxActive });
+    const {
+      zoneCount,
+      zoneBlocks,
+      zoneCapacityBlocks = zoneBlocks,
+      maxOpen = 0,
+      maxActive = 0,
+      maxAppendBlocks = 0,
+    } = options;
+    checkZones({ zoneCount, zoneBlocks, zoneCapacityBlocks, maxOpen, maxActive, maxAppendBlocks });
     this.zoneCount = zoneCount;
     this.zoneBlocks = zoneBlocks;
     this.zoneCapacityBlocks = zoneCapacityBlocks;
     this.maxOpen = maxOpen;
     this.maxActive = maxActive;
+    this.maxAppendBlocks = maxAppendBlocks;
     this.states = new Uint8Array(zoneCount);
     this.written = new Float64Array(zoneCount);
     this.after = new Int32Array(zoneCount).fill(-1);
@@ -273,14 +284,17 @@ export class ZoneTable implements ZoneCapability {
 }
 
 function checkZones(options: Required<ZoneTableOptions>): void {
-  const { zoneCount, zoneBlocks, zoneCapacityBlocks, maxOpen, maxActive } = options;
+  const { zoneCount, zoneBlocks, zoneCapacityBlocks, maxOpen, maxActive, maxAppendBlocks } = options;
   const wrong = (key: string, found: number, expected: string): InputError =>
     new InputError('ERR_ZONES', `${key} is ${found}, expected ${expected}.`, key);
   for (const [key, value] of Object.entries({ zoneCount, zoneBlocks, zoneCapacityBlocks })) {
     if (!Number.isSafeInteger(value) || value < 1) throw wrong(key, value, 'an integer ≥ 1');
   }
-  for (const [key, value] of Object.entries({ maxOpen, maxActive })) {
+  for (const [key, value] of Object.entries({ maxOpen, maxActive, maxAppendBlocks })) {
     if (!Number.isSafeInteger(value) || value < 0) throw wrong(key, value, 'an integer ≥ 0, where 0 is any number');
+  }
+  if (maxAppendBlocks > zoneCapacityBlocks) {
+    throw wrong('maxAppendBlocks', maxAppendBlocks, `at most zoneCapacityBlocks, ${zoneCapacityBlocks}, or 0 for that`);
   }
   if (zoneCount > 2 ** 31 - 1) throw wrong('zoneCount', zoneCount, 'less than 2³¹ zones');
   if (!Number.isSafeInteger(zoneCount * zoneBlocks)) {

@@ -60,6 +60,8 @@ export interface ZoneCapability {
   readonly maxOpen: number;
   /** Most zones open or closed at a time, 0: any number. */
   readonly maxActive: number;
+  /** Most blocks of an append; absent or 0: a whole zone. */
+  readonly maxAppendBlocks?: number;
   /** A `ZoneState`. @throws RangeError for a zone that does not exist. */
   stateOf(zone: number): number;
   /**

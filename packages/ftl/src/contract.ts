@@ -56,6 +56,19 @@ export interface Ftl {
   idle(untilNs: number): void;
 }
 
+/** Limits of zones; 0: none. */
+export interface ZoneLimits {
+  /** Zones that may be open at a time. */
+  readonly maxOpen: number;
+  /**
+   * Zones that may be open or partly written at a time. The host keeps to it; the FTL holds a write to an empty zone back as
+   * long as a power cut could leave more of them partly written, because a zone is not yet durably full, finished or reset.
+   */
+  readonly maxActive: number;
+  /** Slots that one append may take. */
+  readonly appendSlots: number;
+}
+
 /** The segments of an append-only FTL: each is written in order, from its start, and released as a whole. */
 export interface SegmentView {
   /** First slot that belongs to a segment; those below may be written in any order. */
@@ -65,8 +78,8 @@ export interface SegmentView {
   readonly stride: number;
   /** The first write at the start of a written segment releases it. */
   readonly overwrite: boolean;
-  /** How many segments may be open, and open or partly written, if the host sees them as zones. */
-  readonly zones: { readonly maxOpen: number; readonly maxActive: number } | null;
+  /** Limits if the host sees the segments as zones; null: it does not. */
+  readonly zones: ZoneLimits | null;
   /** Slots of a segment that can be written: from its start. */
   capacityOf(segment: number): number;
   /** Slots of a segment that have been written. */
@@ -75,8 +88,13 @@ export interface SegmentView {
   isFinished(segment: number): boolean;
   /** True if the segment takes no more writes because no block is left for it. */
   isReadOnly(segment: number): boolean;
-  /** The segment takes no more writes before it is released; durable at the next flush. `job` as for `Ftl.write`. */
+  /**
+   * The segment takes no more writes before it is released. Done when that and all that was written to it are durable.
+   * Zones only. `job` as for `Ftl.write`.
+   */
   finish(segment: number, job: number): void;
+  /** The segment is released, as by a trim. Done when that is durable: its blocks are erased. `job` as for `Ftl.write`. */
+  reset(segment: number, job: number): void;
 }
 
 /**

@@ -15,7 +15,15 @@ export {
   slotsInUseWithTrims,
 } from './analytic.js';
 export { BlockState, BlockTable, type DomainKind, type FreeOrder } from './block-table.js';
-export { CONTENT_HANDLE, type DriveFtl, type Ftl, type FtlClient, FtlStatus, type SegmentView } from './contract.js';
+export {
+  CONTENT_HANDLE,
+  type DriveFtl,
+  type Ftl,
+  type FtlClient,
+  FtlStatus,
+  type SegmentView,
+  type ZoneLimits,
+} from './contract.js';
 export { type EraseCounts, eraseCounts } from './erase-counts.js';
 export { FtlError } from './errors.js';
 export type { FrontierLayout } from './frontier-layout.js';

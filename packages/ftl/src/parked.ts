@@ -1,7 +1,7 @@
 import { grown } from './grown.js';
 
 /** What a parked operation is. */
-export const ParkedKind = { write: 0, trim: 1, flush: 2, finish: 3 } as const;
+export const ParkedKind = { write: 0, trim: 1, flush: 2, finish: 3, reset: 4 } as const;
 
 /** Host operations that wait for a free block, first in, first out, as a ring of columns. */
 export class ParkedQueue {

@@ -1,5 +1,6 @@
 import { BlockOp, BlockStatus } from '@flashstack/block-device';
 import type { SegmentView } from '@flashstack/ftl';
+import { type DriveZones, needsFlash } from './drive-zones.js';
 import type { RequestTable } from './request-table.js';
 
 /**
@@ -7,7 +8,9 @@ import type { RequestTable } from './request-table.js';
  * submitted; from then on writes to the append-only range keep their order, whatever core, queue or link they take.
  */
 export class AppendOrder {
-  private readonly view: SegmentView;
+  readonly view: SegmentView;
+  /** Null: the host does not see the segments as zones. */
+  readonly zones: DriveZones | null;
   private readonly table: RequestTable;
   private readonly slotBlocks: number;
   /** Per segment: blocks that have been accepted. */
@@ -18,8 +21,9 @@ export class AppendOrder {
   /** With the controller, and not yet handed on to buffer or FTL. */
   private readonly placing: number[] = [];
 
-  constructor(view: SegmentView, table: RequestTable, slotBlocks: number) {
+  constructor(view: SegmentView, zones: DriveZones | null, table: RequestTable, slotBlocks: number) {
     this.view = view;
+    this.zones = zones;
     this.table = table;
     this.slotBlocks = slotBlocks;
     this.front = new Float64Array(view.count);
@@ -58,10 +62,10 @@ export class AppendOrder {
     return [from, (covers ? end : rest) - from];
   }
 
-  /** True if a request writes to the append-only range. */
+  /** True if a request writes to the append-only range, or resets or finishes zones. */
   isOrdered(h: number): boolean {
     const { op, lpn, slots } = this.table;
-    return op[h] === BlockOp.write && lpn[h] + slots[h] > this.view.first;
+    return (op[h] === BlockOp.write && lpn[h] + slots[h] > this.view.first) || needsFlash(op[h]);
   }
 
   /** A write has been submitted; `free`: nothing earlier overlaps it. */

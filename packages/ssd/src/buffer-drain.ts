@@ -83,6 +83,12 @@ export class BufferDrain {
     ftl.read(buffer.lpn[entry], 1, jobs.acquire(Job.fill, entry, buffer.lpn[entry], 1));
   }
 
+  /** All dirty entries go to the FTL, whatever the policy. */
+  advanceAll(): void {
+    const { buffer } = this.context;
+    while (buffer.head !== NONE) this.advance(buffer.head);
+  }
+
   /** The entry's program is done. */
   entryDone(entry: number, status: number, token: Token): void {
     const { scheduler, ftl } = this.context;

@@ -27,7 +27,7 @@ export const Stage = {
 } as const;
 
 /** What a job of the FTL is. */
-export const Job = { read: 0, write: 1, trim: 2, flush: 3, entry: 4, fill: 5, pad: 6, ahead: 7 } as const;
+export const Job = { read: 0, write: 1, trim: 2, flush: 3, entry: 4, fill: 5, pad: 6, ahead: 7, zone: 8 } as const;
 
 /** What the controller needs of an FTL besides the contract, to tell where time went. */
 export interface TimedFtl extends Ftl {
@@ -42,6 +42,10 @@ export interface TimedFtl extends Ftl {
 export interface HostPort {
   /** The request is done at the present simulated time; its handle is the port's to release. */
   finished(h: number): void;
+  /** A command to zones has been handed to the FTL, which keeps it before whatever follows. */
+  handedOn(h: number): void;
+  /** A slot could not be written for good. */
+  writeFailed(lpn: number): void;
 }
 
 /** What a controller is built from. */
@@ -156,6 +160,16 @@ export class CommandContext {
     this.table.stage[h] = Stage.reply;
     if (delayNs === 0 && !this.beginning) this.finish(h);
     else this.stepIn(h, delayNs);
+  }
+
+  /** What overlaps a command to zones may follow it. */
+  handedOn(h: number): void {
+    this.port.handedOn(h);
+  }
+
+  /** A write of a slot has failed for good. */
+  writeFailed(lpn: number): void {
+    this.port.writeFailed(lpn);
   }
 
   finish(h: number): void {

@@ -1,9 +1,10 @@
 import { BlockFlag, BlockOp } from '@flashstack/block-device';
-import type { FtlClient } from '@flashstack/ftl';
+import { type FtlClient, FtlStatus } from '@flashstack/ftl';
 import type { Token } from '@flashstack/nand-device';
 import type { EventTarget } from '@flashstack/sim';
 import { CommandContext, type ControllerParts, Job, Stage } from './command-context.js';
 import type { RequestContents } from './contents.js';
+import { isZoneCommand } from './drive-zones.js';
 import { Packed } from './host-interface.js';
 import type { HostTimelines } from './host-timelines.js';
 import { PHASES, Phase } from './phases.js';
@@ -68,6 +69,8 @@ export class Controller implements FtlClient, EventTarget {
     const { table } = context;
     const { hostNs = 0 } = context.config.firmware;
     context.active++;
+    // A command to zones may let others begin while it begins.
+    const outer = context.beginning;
     context.beginning = true;
     this.writes.drain.policy.hostActive();
     table.markNs[h] = table.issuedNs[h];
@@ -79,7 +82,7 @@ export class Controller implements FtlClient, EventTarget {
       table.stage[h] = Stage.command;
       this.spend(h, context.timelines.hostCore(now, hostNs) - now);
     }
-    context.beginning = false;
+    context.beginning = outer;
   }
 
   /** Simulator only. */
@@ -99,6 +102,7 @@ export class Controller implements FtlClient, EventTarget {
     // Left over only if the FTL refused the write.
     if (jobs.record[job] !== 0) contents?.releaseChain(jobs.record[job]);
     jobs.release(job);
+    if (status >= FtlStatus.readOnly && (kind === Job.write || kind === Job.entry)) this.context.writeFailed(lpn);
     switch (kind) {
       case Job.read:
         this.reads.cached?.jobDone(job, lpn, slots, status, false);
@@ -112,6 +116,10 @@ export class Controller implements FtlClient, EventTarget {
         break;
       case Job.trim:
         this.writes.trimDone(ref, lpn, slots, status, token);
+        break;
+      case Job.zone:
+        this.writes.zones.zoneDone(lpn, slots);
+        this.writes.entryGone(ref, status, token);
         break;
       case Job.flush:
         this.writes.flushDone(ref, status, token);
@@ -174,7 +182,8 @@ export class Controller implements FtlClient, EventTarget {
         this.writes.flush(h);
         break;
       case Stage.discard:
-        this.writes.discard(h);
+        if (isZoneCommand(context.table.op[h])) this.writes.command(h);
+        else this.writes.discard(h);
         break;
       case Stage.command:
         this.start(h);
@@ -212,6 +221,7 @@ export class Controller implements FtlClient, EventTarget {
         this.compute(h, flushNs + (config.host?.flushNs ?? 0), 0);
         break;
       default:
+        if (this.context.append?.isOrdered(h) === true) this.context.append.begin(h);
         table.stage[h] = Stage.discard;
         this.compute(h, discardNs, 0);
     }

@@ -6,6 +6,8 @@ import {
   type BlockRequest,
   BlockStatus,
   validateRequest,
+  type ZoneCapability,
+  ZoneOp,
 } from '@flashstack/block-device';
 import { InputError, RandomSource, SimulationError, type Simulator, type StatsRegistry } from '@flashstack/sim';
 import { AppendOrder } from './append-order.js';
@@ -15,6 +17,7 @@ import type { SsdConfig } from './config.js';
 import { ContentPool } from './content-pool.js';
 import { RequestContents } from './contents.js';
 import { Controller } from './controller.js';
+import { DriveZones, isZoneCommand, needsFlash } from './drive-zones.js';
 import { FlashStack, type Preconditioned, type PreconditionState } from './flash-stack.js';
 import { registerFlashStats } from './flash-stats.js';
 import { type DriveHealth, LifeCounters, registerHealth } from './health.js';
@@ -59,6 +62,8 @@ export class Ssd implements BlockDevice, HostPort {
   private life: LifeCounters = new LifeCounters();
   /** Null: slots may be written in any order. */
   private append: AppendOrder | null = null;
+  /** Null: the drive has no zones. */
+  private readonly driveZones: DriveZones | null;
   private inFlight = 0;
   private powered = true;
   /** After a power cut of a protected drive: requests it still works on, for nobody; new ones wait behind them. */
@@ -77,16 +82,28 @@ export class Ssd implements BlockDevice, HostPort {
     this.blockBytes = config.blockBytes;
     this.blockCount = config.capacityBytes / config.blockBytes;
     this.slotBlocks = config.nand.geometry.slotBytes / config.blockBytes;
+    this.flash = new FlashStack(simulator, config, new RandomSource(options.seed ?? 1));
     this.features = {
       fua: true,
       volatileCache: !config.powerLossProtection && config.host?.cache !== false,
-      discard: true,
+      discard: (this.flash.ftl.segments?.zones ?? null) === null,
       atomicBlocks: 1,
       keeps: config.keeps,
     };
     this.pool = config.keeps === 'contents' ? new ContentPool(config.blockBytes, this.slotBlocks) : null;
-    this.flash = new FlashStack(simulator, config, new RandomSource(options.seed ?? 1));
-    this.reset();
+    const { segments } = this.flash.ftl;
+    const limits = segments?.zones ?? null;
+    this.driveZones =
+      segments === undefined || limits === null ? null : new DriveZones(segments, limits, this.slotBlocks);
+    this.reset(true);
+  }
+
+  /**
+   * Zones of a drive with the mapping `zoned`, null for all others. Zone rules are applied at submission. With blocks
+   * smaller than a slot, writes and appends are whole slots: others are refused with `zoneInvalidWrite`.
+   */
+  get zones(): ZoneCapability | null {
+    return this.driveZones === null ? null : this.driveZones.table;
   }
 
   /** Requests submitted and not yet done. */
@@ -111,12 +128,9 @@ export class Ssd implements BlockDevice, HostPort {
       request.owner.ioDone(request);
       return;
     }
-    if (this.append !== null && changesData(request.op)) {
-      request.status = this.append.accept(request.op, request.block, request.count);
-      if (request.status !== BlockStatus.ok) {
-        request.owner.ioDone(request);
-        return;
-      }
+    if (this.refuses(request)) {
+      request.owner.ioDone(request);
+      return;
     }
     this.stats.submitted++;
     this.inFlight++;
@@ -127,6 +141,15 @@ export class Ssd implements BlockDevice, HostPort {
       this.append.submit(h, free);
       this.dispatchInOrder();
     } else if (free) this.dispatch(h);
+  }
+
+  handedOn(h: number): void {
+    this.locks.leave(h);
+    if (this.locks.held > 0) this.releaseHeld();
+  }
+
+  writeFailed(lpn: number): void {
+    this.driveZones?.failed(lpn);
   }
 
   /** A request has left the controller. */
@@ -146,7 +169,7 @@ export class Ssd implements BlockDevice, HostPort {
     if (op === BlockOp.read && status === BlockStatus.mediaError) this.life.mediaErrors++;
     if (this.probe !== null) this.probe.requestDone(op, status, latencyNs, table.phasesNs, h * PHASES);
     this.inFlight--;
-    if (changesData(op)) this.locks.leave(h);
+    if (changesData(op) && !isZoneCommand(op)) this.locks.leave(h);
     table.release(h);
     if (this.locks.held > 0) this.releaseHeld();
     this.host.beginWaiting();
@@ -174,7 +197,7 @@ export class Ssd implements BlockDevice, HostPort {
     }
     this.flash.socket.client = null;
     const how = this.flash.precondition(state, share);
-    this.reset();
+    this.reset(true);
     this.resetStats();
     this.life = new LifeCounters();
     return how;
@@ -232,6 +255,7 @@ export class Ssd implements BlockDevice, HostPort {
     if (this.config.powerLossProtection) {
       // The drive goes on with what it has taken, but nobody waits for it any more.
       this.table.request.fill(null);
+      this.driveZones?.powerCut();
       this.leftovers = this.inFlight;
       for (const h of this.waitingForLeftovers.splice(0)) this.dispatch(h);
       return;
@@ -255,19 +279,35 @@ export class Ssd implements BlockDevice, HostPort {
     const { flash, pool } = this;
     const report = flash.recover();
     if (pool !== null) flash.recount(pool);
-    this.reset();
+    this.reset(false);
     return flash.scanNs(report.pages);
+  }
+
+  /** Applies the rules of append-only ranges and of zones; true if they refuse the request. */
+  private refuses(request: BlockRequest): boolean {
+    const { driveZones, append } = this;
+    let status: number = BlockStatus.ok;
+    if (driveZones !== null) status = driveZones.admit(request);
+    else if (append !== null && changesData(request.op)) {
+      status = append.accept(request.op, request.block, request.count);
+    }
+    if (status === BlockStatus.ok) return false;
+    request.status = status;
+    return true;
   }
 
   private enter(request: BlockRequest): number {
     const { table } = this;
     const h = table.acquire();
-    const { block, count } = request;
+    const { count } = request;
+    const block = request.op === ZoneOp.append ? request.placed : request.block;
     const first = this.slotBlocks === 1 ? block : Math.floor(block / this.slotBlocks);
     const head = block - first * this.slotBlocks;
     table.request[h] = request;
-    table.op[h] = request.op;
-    const through = this.config.host?.cache === false && changesData(request.op);
+    const isCommand = isZoneCommand(request.op);
+    if (isCommand) this.driveZones?.enter(h);
+    table.op[h] = request.op === ZoneOp.append ? BlockOp.write : request.op;
+    const through = this.config.host?.cache === false && changesData(request.op) && !isCommand;
     table.flags[h] = through ? request.flags | BlockFlag.fua : request.flags;
     table.origin[h] = request.origin;
     table.stream[h] = request.stream;
@@ -317,11 +357,13 @@ export class Ssd implements BlockDevice, HostPort {
     for (let h = this.append.next(); h >= 0; h = this.append.next()) this.dispatch(h);
   }
 
-  /** A controller in its state after power-on. */
-  private reset(): void {
+  /** A controller in its state after power-on; `asNew`: of a drive that nothing has happened to. */
+  private reset(asNew: boolean): void {
     this.table = new RequestTable();
     const { segments } = this.flash.ftl;
-    this.append = segments === undefined ? null : new AppendOrder(segments, this.table, this.slotBlocks);
+    const { driveZones, slotBlocks } = this;
+    if (segments !== undefined) driveZones?.follow(segments, asNew);
+    this.append = segments === undefined ? null : new AppendOrder(segments, driveZones, this.table, slotBlocks);
     this.locks = new RangeLocks(this.table);
     const { flash, pool } = this;
     this.contents = pool === null ? null : new RequestContents(pool, this.table, flash.array);
@@ -342,6 +384,8 @@ export class Ssd implements BlockDevice, HostPort {
   }
 }
 
+/** Such requests keep their order where they overlap. */
 function changesData(op: number): boolean {
-  return op === BlockOp.write || op === BlockOp.discard || op === BlockOp.writeZeroes;
+  const writes = op === BlockOp.write || op === ZoneOp.append;
+  return writes || op === BlockOp.discard || op === BlockOp.writeZeroes || needsFlash(op);
 }

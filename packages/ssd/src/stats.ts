@@ -1,7 +1,10 @@
 import { Histogram, type StatsRegistry } from '@flashstack/sim';
 import { PhaseProfile, phaseNames } from './phases.js';
 
-/** Kinds of request that statistics tell apart; discards and write-zeroes count together. */
+/**
+ * Kinds of request that statistics tell apart. Discards, write-zeroes and commands to zones (their resets, above all) count
+ * together, appends as writes.
+ */
 export const hostKinds = ['read', 'write', 'discard', 'flush'] as const;
 /** One of {@link hostKinds}. */
 export type HostKind = (typeof hostKinds)[number];
@@ -83,8 +86,11 @@ export class QueueStats {
   }
 }
 
-/** Kind by `BlockOp`. */
-const KIND_OF_OP: readonly HostKind[] = ['read', 'write', 'flush', 'discard', 'discard'];
+/** Kind by `BlockOp` and `ZoneOp`. */
+const KIND_OF_OP: readonly HostKind[] = [
+  ...(['read', 'write', 'flush', 'discard', 'discard', 'write'] as const),
+  ...(['discard', 'discard', 'discard', 'discard', 'discard'] as const),
+];
 
 const QUANTILES = [
   ['p50', 0.5],
@@ -100,7 +106,7 @@ export class SsdStats {
     discard: new KindStats(),
     flush: new KindStats(),
   };
-  /** The same by `BlockOp`; a discard and a write of zeroes share theirs. */
+  /** The same by `BlockOp` and `ZoneOp`; some share theirs. */
   readonly byOp: readonly KindStats[] = KIND_OF_OP.map((kind) => this.kinds[kind]);
   readonly counters: SsdCounters = new SsdCounters();
   /** Null: the drive has no read cache. */

@@ -4,17 +4,20 @@ import type { Token } from '@flashstack/nand-device';
 import { BufferDrain, type DrainOwner } from './buffer-drain.js';
 import type { CachedReads } from './cached-reads.js';
 import { type CommandContext, Job, Stage } from './command-context.js';
+import { isZoneCommand } from './drive-zones.js';
 import { Packed } from './host-interface.js';
 import { PHASES, Phase } from './phases.js';
 import { mayFillBuffer } from './program-unit.js';
 import { RequestQueues } from './request-table.js';
 import { EntryState } from './write-buffer.js';
+import { ZoneCommands } from './zone-commands.js';
 
 const NONE = -1;
 
 /** Carries out writes, discards and flushes: data over the link, into the buffer or to the FTL, and durability. */
 export class WriteCommands implements DrainOwner {
   readonly drain: BufferDrain;
+  readonly zones: ZoneCommands;
   private readonly context: CommandContext;
   /** Writes that wait for room in the buffer. */
   private readonly admission: RequestQueues;
@@ -33,6 +36,7 @@ export class WriteCommands implements DrainOwner {
     this.cached = cached;
     this.onWritten = onWritten;
     this.drain = new BufferDrain(context, this, cached);
+    this.zones = new ZoneCommands(context, this.drain, cached);
     this.admission = new RequestQueues(context.table, 1);
     this.buffered = context.config.buffer !== null;
     this.kept = context.config.powerLossProtection;
@@ -116,6 +120,18 @@ export class WriteCommands implements DrainOwner {
       this.drain.doom(first, count);
     }
     this.place(h);
+  }
+
+  /** The firmware is done with a command to zones: those that change flash take their place among the writes. */
+  command(h: number): void {
+    const { table, append } = this.context;
+    table.arrived[h] = table.slots[h];
+    if (append?.isOrdered(h) === true) {
+      if (append.mayPlace(h)) this.placeInOrder(h);
+      return;
+    }
+    table.placed[h] = table.slots[h];
+    this.settle(h, 0);
   }
 
   /** Makes everything durable that had completed; with power-loss protection it is, trims apart. */
@@ -227,6 +243,12 @@ export class WriteCommands implements DrainOwner {
   /** Puts arrived slots into the buffer or hands them on; queues the request if the buffer is full. */
   private place(h: number): void {
     const { table, counters } = this.context;
+    if (isZoneCommand(table.op[h])) {
+      table.placed[h] = table.slots[h];
+      this.zones.carryOut(h);
+      this.placedAll(h);
+      return;
+    }
     if (table.waiting[h] !== 0) return;
     const mustWait = this.admission.length > 0 && table.placed[h] < table.arrived[h];
     if (mustWait || !this.placeSlots(h)) {

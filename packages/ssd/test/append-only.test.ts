@@ -1,4 +1,4 @@
-import { BlockOp, BlockRequest, BlockStatus, type IoOwner } from '@flashstack/block-device';
+import { BlockOp, BlockRequest, BlockStatus, type IoOwner, ZoneOp } from '@flashstack/block-device';
 import type { SegmentView } from '@flashstack/ftl';
 import { RandomSource, type RandomStream, Simulator } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
@@ -102,7 +102,9 @@ class Appender implements IoOwner {
       });
     } else {
       this.lives[segment] = this.newLife(life.tags);
-      this.submit(BlockOp.discard, start, capacity, null, () => {});
+      const zoned = this.ssd.zones !== null;
+      const count = zoned ? this.view.stride * this.slotBlocks : capacity;
+      this.submit(zoned ? ZoneOp.reset : BlockOp.discard, start, count, null, () => {});
     }
   }
 

@@ -9,16 +9,18 @@ function randomRequest(driver: ZoneDriver, dice: Dice, pointers: number[]): Plai
   const start = driver.start(zone);
   const free = Math.max(1, start + zones.zoneCapacityBlocks - pointers[zone]);
   const count = 1 + dice.below(dice.below(4) === 0 ? free : Math.min(free, 6));
+  // The pointer of the last zone may be the end of the device.
+  const pointer = Math.min(pointers[zone], driver.device.blockCount - count);
   switch (dice.below(16)) {
     case 0:
     case 1:
     case 2:
     case 3:
-      return driver.writing(pointers[zone], count);
+      return driver.writing(pointer, count);
     case 4:
       return driver.writing(start + dice.below(zones.zoneCapacityBlocks), 1 + dice.below(3));
     case 5:
-      return { op: BlockOp.writeZeroes, block: pointers[zone], count, words: [] };
+      return { op: BlockOp.writeZeroes, block: pointer, count, words: [] };
     case 6:
       return driver.commanding(ZoneOp.open, zone);
     case 7:

@@ -96,8 +96,10 @@ export class AppendRun extends Run {
 
   private release(segment: number): void {
     const count = this.capacity(segment);
+    const first = this.start(segment);
     this.forget(segment);
-    this.subject.ftl.trim(this.start(segment), count, this.shadow.begin('trim', this.start(segment), count));
+    if (this.random.below(2) === 0) this.view.reset(segment, this.shadow.begin('reset', first, count));
+    else this.subject.ftl.trim(first, count, this.shadow.begin('trim', first, count));
   }
 
   /** A trim of less than a segment changes nothing. */
@@ -124,7 +126,7 @@ export class AppendRun extends Run {
 
   private finish(segment: number): void {
     if (this.view.zones === null) return;
-    const job = this.shadow.begin('read');
+    const job = this.shadow.begin('finish', this.start(segment), this.capacity(segment));
     if (!this.isFull(segment)) this.finishedOp[segment] = this.shadow.ops;
     this.view.finish(segment, job);
   }

@@ -1,7 +1,7 @@
 import { CONTENT_HANDLE, type FtlClient, FtlStatus } from '../contract.js';
 
 /** What a job was. */
-const JobKind = { write: 0, read: 1, trim: 2, flush: 3, refused: 4 } as const;
+const JobKind = { write: 0, read: 1, trim: 2, flush: 3, refused: 4, reset: 5, finish: 6 } as const;
 
 interface Job {
   readonly kind: number;
@@ -53,12 +53,15 @@ export class ShadowClient implements FtlClient {
     this.candidates = this.mapped.map((version) => [version]);
   }
 
-  /** A job of kind `refused` must end as misplaced. `releases`: see `Job`. */
+  /**
+   * A job of kind `refused` must end as misplaced. A `reset` is a trim, and a `finish` a read of nothing, that is durable for
+   * its slots when it ends. `releases`: see `Job`.
+   */
   begin(kind: keyof typeof JobKind, lpn = 0, count = 0, releases = 0): number {
     const job = this.freeJobs.pop() ?? this.nextJob++;
     this.ops++;
     this.open.set(job, { kind: JobKind[kind], lpn, count, op: this.ops, releases });
-    const gone = kind === 'trim' ? count : releases;
+    const gone = kind === 'trim' || kind === 'reset' ? count : releases;
     for (let slot = lpn; slot < lpn + gone; slot++) this.addCandidate(slot, { op: this.ops, word: null });
     return job;
   }
@@ -74,8 +77,11 @@ export class ShadowClient implements FtlClient {
     const expected = done.kind === JobKind.refused ? FtlStatus.misplaced : FtlStatus.ok;
     if (status >= FtlStatus.readOnly && status !== expected && this.mayWearOut) this.wornOut = true;
     if (status !== expected && !this.wornOut) this.fail(`job ${job} of kind ${done.kind} ended with status ${status}`);
-    if (done.kind === JobKind.trim) this.applyTrim(done);
-    if (done.kind === JobKind.flush && status === FtlStatus.ok) this.applyFlush(done.op);
+    if (isTrim(done)) this.applyTrim(done);
+    if (status !== FtlStatus.ok) return;
+    if (done.kind === JobKind.flush) this.applyFlush(done.op);
+    else if (done.kind === JobKind.reset) this.settle(done.lpn, done.count, done.op + 1);
+    else if (done.kind === JobKind.finish) this.settle(done.lpn, done.count, done.op);
   }
 
   slotWord(job: number, lpn: number): number {
@@ -101,7 +107,7 @@ export class ShadowClient implements FtlClient {
     }
     const word = psn < 0 ? null : this.wordAt(psn);
     if (word === this.mapped[lpn].word) return;
-    const released = (job: Job): number => (job.kind === JobKind.trim ? job.count : job.releases);
+    const released = (job: Job): number => (isTrim(job) ? job.count : job.releases);
     const trimmed = [...this.open.values()].some(
       (job) => job.op > this.mapped[lpn].op && lpn >= job.lpn && lpn < job.lpn + released(job),
     );
@@ -171,10 +177,14 @@ export class ShadowClient implements FtlClient {
     }
   }
 
-  /** Of the operations issued before a flush, only the last one on each slot can be what a power cut leaves. */
   private applyFlush(op: number): void {
     this.flushedOp = Math.max(this.flushedOp, op);
-    for (let slot = 0; slot < this.slots; slot++) {
+    this.settle(0, this.slots, op);
+  }
+
+  /** Of the operations issued before one, only the last one on each slot can be what a power cut leaves. */
+  private settle(first: number, count: number, op: number): void {
+    for (let slot = first; slot < first + count; slot++) {
       const versions = this.candidates[slot];
       let last = 0;
       for (let i = 1; i < versions.length; i++) if (versions[i].op < op) last = i;
@@ -185,4 +195,8 @@ export class ShadowClient implements FtlClient {
   private fail(what: string): void {
     this.problem ??= what;
   }
+}
+
+function isTrim({ kind }: Job): boolean {
+  return kind === JobKind.trim || kind === JobKind.reset;
 }

@@ -46,8 +46,9 @@ export class AreaRecovery {
     const groups = new Reassembly(this.area.parts.array, this.area.blocks, this.found);
     for (const [segment, slots] of this.slots) this.restore(segment, slots, groups);
     for (let segment = 0; segment < this.area.layout.segments; segment++) {
-      if (this.slots.has(segment) || !this.wasFinished(segment, undefined)) continue;
-      this.area.flags[segment] |= SegmentFlag.finished;
+      if (this.slots.has(segment)) continue;
+      if (this.wasFinished(segment, undefined)) this.area.flags[segment] |= SegmentFlag.finished;
+      else this.dropNote(segment);
     }
     this.eraseRest(groups);
   }
@@ -92,7 +93,7 @@ export class AreaRecovery {
       }
       this.sound[physical]++;
     }
-    if (segment >= 0) this.consider(segment, member, physical);
+    if (segment >= 0 && this.newest[physical] >= this.area.resetSeq[segment]) this.consider(segment, member, physical);
   }
 
   private consider(segment: number, member: number, physical: number): void {
@@ -118,8 +119,10 @@ export class AreaRecovery {
     const candidates = new Set(this.found.keys());
     for (let lpn = layout.plan.first; lpn < layout.plan.end; lpn++) {
       if (l2p[lpn] === UNMAPPED) continue;
-      this.backups.markUsed(layout.segmentOf(lpn));
-      candidates.add(layout.segmentOf(lpn));
+      const segment = layout.segmentOf(lpn);
+      this.backups.markUsed(segment);
+      if (this.seq[l2p[lpn]] >= this.area.resetSeq[segment]) candidates.add(segment);
+      else this.dropBackup(lpn);
     }
     for (const segment of [...candidates].sort((a, b) => a - b)) {
       const slots = this.runOf(segment);
@@ -142,7 +145,7 @@ export class AreaRecovery {
       const backup = this.store.lost.has(lpn) ? UNMAPPED : this.store.frontiers.l2p[lpn];
       // A backup is newer than what was written before it; an older one is left from an earlier life of the segment.
       if (backup === UNMAPPED || this.seq[backup] <= inPlace) break;
-      this.area.seqInPlace.set(lpn, Math.max(0, inPlace));
+      this.area.seqInPlace.set(lpn, Math.max(this.area.resetSeq[segment], inPlace));
       slots.push(backup);
     }
     return slots;
@@ -181,6 +184,10 @@ export class AreaRecovery {
     const { layout } = this.area;
     const segment = layout.segmentOf(lpn);
     if (this.slots.get(segment)?.[lpn - layout.start(segment)] === this.store.frontiers.l2p[lpn]) return;
+    this.dropBackup(lpn);
+  }
+
+  private dropBackup(lpn: number): void {
     this.backups.forget(lpn);
     this.store.trimMap.trimmedStranded(lpn);
   }
@@ -219,7 +226,8 @@ export class AreaRecovery {
     const finished = this.wasFinished(segment, slots[0]);
     const issued = finished ? slots.length : layout.issued(segment, slots.length);
     let damaged = slots.some((psn, offset) => offset < issued && psn !== area.psnOf(segment, offset));
-    for (let member = 0; member < layout.members; member++) {
+    // Nothing follows in a finished segment; a block that held nothing but its padding may have been replaced.
+    for (let member = 0; member < layout.members && !finished; member++) {
       const physical = blocks.physical(area.group[segment], member);
       damaged ||= array.garbage[physical] !== 0 || array.nextPage[physical] !== layout.pagesWritten(member, issued);
     }
@@ -237,7 +245,8 @@ export class AreaRecovery {
     const note = at < this.store.logicalSlots ? this.store.frontiers.l2p[at] : UNMAPPED;
     if (note === UNMAPPED) return false;
     const word = (this.area.parts.array.word as Uint32Array)[note];
-    return first === undefined || ((word - this.seq[first]) | 0) >= 0;
+    const since = first === undefined ? this.area.resetSeq[segment] : this.seq[first];
+    return ((word - since) | 0) >= 0;
   }
 
   /** The segment is not finished, and must not be found finished later. */

@@ -6,8 +6,8 @@ import type { SegmentArea } from './segment-area.js';
 export interface InnerJobSource {
   /** A job that is given back silently. */
   silent(): number;
-  /** Backups that the page map has not taken the contents of, for want of a free block. */
-  unplaced: number;
+  /** The same for a backup, whose contents the page map may ask for later. */
+  backup(): number;
 }
 
 /**
@@ -93,8 +93,7 @@ export class Backups {
     const { area } = this;
     const origin = area.parts.array.origin[area.contentOf(segment, offset)];
     this.used[segment] = 1;
-    if (area.parts.contents !== null) this.jobs.unplaced++;
-    this.store.write(area.layout.start(segment) + offset, 1, origin, 0, this.jobs.silent());
+    this.store.write(area.layout.start(segment) + offset, 1, origin, 0, this.jobs.backup());
   }
 
   /** The flush is done: what has become safe in its place needs no backup any more. */

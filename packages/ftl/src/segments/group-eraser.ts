@@ -17,12 +17,19 @@ export class GroupEraser {
   /** Number of the last erase of a group or spare block; and of each that is in flight, by group and by block. */
   erases = 0;
   private readonly eraseOrder: Float64Array;
+  /** Per group: the segment that was released and whose erase is in flight, −1: none; per segment: how many there are. */
+  private readonly releasedBy: Int32Array;
+  private readonly releasing: Int32Array;
+  /** Groups whose erase is in flight and that were no segment's: a recovery found blocks of anyone in them. */
+  private erasingUnowned = 0;
   private readonly discardOrder: Map<number, number> = new Map();
   private readonly area: SegmentArea;
 
   constructor(area: SegmentArea) {
     this.area = area;
     this.eraseOrder = new Float64Array(area.table.blocks);
+    this.releasedBy = new Int32Array(area.table.blocks).fill(-1);
+    this.releasing = new Int32Array(area.layout.segments);
   }
 
   /** Number of the oldest erase that is not done; Infinity if there is none. */
@@ -36,6 +43,19 @@ export class GroupEraser {
     return oldest;
   }
 
+  /** A segment is released: its group is erased. */
+  eraseReleased(segment: number, group: number): void {
+    this.eraseGroup(group);
+    this.erasingUnowned--;
+    this.releasing[segment]++;
+    this.releasedBy[group] = segment;
+  }
+
+  /** The last of the erases without which a power cut could bring back what the segment held before; 0: there is none. */
+  eraseNeededBy(segment: number): number {
+    return this.releasing[segment] + this.erasingUnowned + this.erasingBlocks > 0 ? this.erases : 0;
+  }
+
   /** Erases what is programmed of a group that holds nothing valid. */
   eraseGroup(group: number): void {
     const { table, blocks, scheduler } = this.area;
@@ -44,6 +64,7 @@ export class GroupEraser {
     table.valid[group] = 0;
     table.eraseCount[group]++;
     this.erasingGroups++;
+    this.erasingUnowned++;
     this.eraseOrder[group] = ++this.erases;
     if (this.area.probe !== null) this.area.probe.erasing(group);
     let all = 0;
@@ -76,6 +97,9 @@ export class GroupEraser {
   groupErased(group: number): void {
     const { table, blocks } = this.area;
     this.erasingGroups--;
+    if (this.releasedBy[group] < 0) this.erasingUnowned--;
+    else this.releasing[this.releasedBy[group]]--;
+    this.releasedBy[group] = -1;
     for (let member = 0; member < table.members; member++) this.blockErased(blocks.physical(group, member));
     if (blocks.complete(group)) table.release(group);
     if (this.area.probe !== null) this.area.probe.erased(group);
@@ -132,6 +156,9 @@ export class GroupEraser {
     this.erasingGroups = 0;
     this.erasingBlocks = 0;
     this.erases = 0;
+    this.releasedBy.fill(-1);
+    this.releasing.fill(0);
+    this.erasingUnowned = 0;
     this.discardOrder.clear();
   }
 }

@@ -8,6 +8,10 @@ import type { SegmentArea } from './segment-area.js';
 export interface InnerJobOwner {
   /** The page map's part of the flush under way is done. */
   storeFlushed(status: number, token: number): void;
+  /** The page map's part of a change of a whole segment is done. */
+  storeSettled(change: number, status: number, token: number): void;
+  /** The page map has too few good blocks left to take a backup. */
+  backupRefused(status: number): void;
   /** The page map has done something for nobody outside. */
   storeAdvanced(): void;
   /** During `ftlDone` of the page map: how long the job waited for a free block, ns. */
@@ -17,6 +21,10 @@ export interface InnerJobOwner {
 /** `outer` of jobs that belong to no host operation. */
 const SILENT = -1;
 const FLUSH = -2;
+/** A backup whose contents the page map has not asked for. */
+const BACKUP = -3;
+/** `outer` of the page map's part of change `i` of a whole segment: `CHANGE - i`. */
+const CHANGE = -4;
 
 /**
  * The client of the page map beside the segments: gives its answers to the host operations whose parts they are, and
@@ -64,8 +72,19 @@ export class InnerJobs implements FtlClient {
     return this.partOf(SILENT);
   }
 
+  backup(): number {
+    if (this.area.parts.contents === null) return this.silent();
+    this.unplaced++;
+    return this.partOf(BACKUP);
+  }
+
   flush(): number {
     return this.partOf(FLUSH);
+  }
+
+  /** The flush that a change of a whole segment needs. */
+  change(index: number): number {
+    return this.partOf(CHANGE - index);
   }
 
   /** What the note about a finished segment says. */
@@ -89,6 +108,14 @@ export class InnerJobs implements FtlClient {
       this.owner.storeFlushed(status, token);
       return;
     }
+    if (outer <= CHANGE) {
+      this.owner.storeSettled(CHANGE - outer, status, token);
+      return;
+    }
+    if (outer === BACKUP) {
+      this.unplaced--;
+      this.owner.backupRefused(status);
+    }
     if (outer < 0) {
       this.owner.storeAdvanced();
       return;
@@ -105,6 +132,7 @@ export class InnerJobs implements FtlClient {
     if (lpn < plan.first) return this.client.slotWord(this.outer[job], lpn);
     if (lpn >= plan.end) return this.notes[lpn - plan.end];
     this.unplaced--;
+    this.outer[job] = SILENT;
     return this.backupOf(lpn);
   }
 

@@ -1,6 +1,6 @@
 import type { NandArray } from '@flashstack/nand-device';
 import type { Parameter, ParameterValues } from '@flashstack/sim';
-import type { DriveFtl } from '../contract.js';
+import type { DriveFtl, ZoneLimits } from '../contract.js';
 import type { FtlParts, MappingKind } from '../mapping.js';
 import { mappingTableBytes } from '../mapping-size.js';
 import { f2fsMetadataBytes } from '../metadata-size.js';
@@ -133,13 +133,14 @@ const zoned: MappingKind = {
     },
     whole('maxOpen', 'zones', 'Zones that may be open at a time; 0: any number.'),
     whole('maxActive', 'zones', 'Zones that may be open or closed at a time; 0: any number.'),
+    bytes('appendLimit', 0, 'Largest append; 0: a whole zone.'),
     spareBlocks,
   ],
   uses: ['multiPlane', 'order'],
   create: (values) => ({
     attach: (parts) => {
       const names = { stride: 'zoneBytes', capacity: 'zoneCapacity', segment: 'zone' };
-      const zones = limits(values);
+      const zones = limits(values, parts.array.config.geometry.slotBytes);
       const request: SegmentRequest = {
         ...plain,
         ...common({ ...values, overwrite: false }),
@@ -164,16 +165,20 @@ function common(values: ParameterValues): Pick<SegmentRequest, 'spareBlocks' | '
   return { spareBlocks: values.spareBlocks as number, overwrite: values.overwrite as boolean };
 }
 
-function limits(values: ParameterValues): { readonly maxOpen: number; readonly maxActive: number } {
+function limits(values: ParameterValues, slotBytes: number): ZoneLimits {
   const maxOpen = values.maxOpen as number;
   const maxActive = values.maxActive as number;
+  const appendLimit = values.appendLimit as number;
   if (maxOpen > maxActive && maxActive > 0) {
     throw wrongParameter(
       'maxOpen',
       `found ${maxOpen}, expected at most maxActive (${maxActive}): open zones are active`,
     );
   }
-  return { maxOpen, maxActive };
+  if (appendLimit % slotBytes !== 0) {
+    throw wrongParameter('appendLimit', `found ${appendLimit}, expected a multiple of the slot of ${slotBytes} bytes`);
+  }
+  return { maxOpen, maxActive, appendSlots: appendLimit / slotBytes };
 }
 
 function levelBytes(array: NandArray): number {

@@ -80,6 +80,11 @@ export class SegmentArea {
    * order when they are written to their place. A backup has a later one than its slot had.
    */
   readonly seqInPlace: Map<number, number> = new Map();
+  /**
+   * Per segment: sequence number of its last reset; what is older is not its any more. A record that outlives power cuts, as
+   * drives keep one of their zones: without it an erase that is cut short would leave a part of what was reset.
+   */
+  readonly resetSeq: Float64Array;
   /** Slots whose data was lost when they were moved. */
   readonly lost: Set<number> = new Set();
   /** Jobs of the slots that wait for their program unit, `unitSlots` per segment. */
@@ -111,6 +116,7 @@ export class SegmentArea {
     this.pointer = new Int32Array(layout.segments);
     this.flags = new Uint8Array(layout.segments);
     this.life = new Int32Array(layout.segments);
+    this.resetSeq = new Float64Array(layout.segments);
     this.backedFrom = new Int32Array(layout.segments);
     this.backedTo = new Int32Array(layout.segments);
     this.jobs = new Int32Array(layout.segments * layout.unitSlots).fill(-1);
@@ -148,6 +154,11 @@ export class SegmentArea {
     return (
       this.pointer[segment] === this.layout.capacityOf(segment) || (this.flags[segment] & SegmentFlag.finished) !== 0
     );
+  }
+
+  /** True if slots can be added to a segment that holds some. */
+  isPartlyWritten(segment: number): boolean {
+    return this.pointer[segment] > 0 && !this.isFull(segment) && (this.flags[segment] & SegmentFlag.frozen) === 0;
   }
 
   /** The physical slot that holds a slot below the pointer now. */
@@ -366,7 +377,7 @@ export class SegmentArea {
       this.dropPending(segment, issued, pointer, ended);
       stats.pending -= pointer - issued;
       stats.dropped += pointer - issued;
-      this.eraser.eraseGroup(group);
+      this.eraser.eraseReleased(segment, group);
     }
     if (this.lost.size > 0) {
       for (let offset = 0; offset < pointer; offset++) this.lost.delete(this.layout.start(segment) + offset);

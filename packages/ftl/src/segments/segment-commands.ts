@@ -9,6 +9,7 @@ import type { FtlStats } from '../stats.js';
 import type { Backups } from './backups.js';
 import type { InnerJobs } from './inner-jobs.js';
 import { Readiness, type SegmentArea, SegmentFlag } from './segment-area.js';
+import type { ZoneSettler } from './zone-settler.js';
 
 /** The FTL whose commands these are. It receives the completions. */
 export interface SegmentCommandsTarget extends NandClient {
@@ -17,6 +18,7 @@ export interface SegmentCommandsTarget extends NandClient {
   readonly jobs: Jobs;
   readonly inner: InnerJobs;
   readonly backups: Backups;
+  readonly settler: ZoneSettler;
   readonly stats: FtlStats;
   readonly scheduler: NandScheduler;
   readonly probe: FtlProbe | null;
@@ -92,13 +94,27 @@ export class SegmentCommands {
     if (this.mustWait || !this.finishNow(segment, job)) this.park(ParkedKind.finish, segment, 0, 0, 0, job);
   }
 
+  reset(segment: number, job: number): void {
+    this.ftl.jobs.begin(job, 1);
+    if (this.mustWait) this.park(ParkedKind.reset, segment, 0, 0, 0, job);
+    else this.resetNow(segment, job);
+  }
+
+  /** Makes a segment ready for its next slot. A `Readiness`. */
+  prepare(segment: number): number {
+    const { area, settler } = this.ftl;
+    if (area.group[segment] < 0 && settler.mustWait(segment)) return Readiness.wait;
+    return area.prepare(segment);
+  }
+
   /** Adds slots to a segment that is ready for them. @returns how many: fewer if a program fails for good. */
   place(segment: number, count: number, origin: number, from: number, job: number): number {
-    const { area, stats, backups } = this.ftl;
+    const { area, stats, backups, settler } = this.ftl;
     const placed = area.append(segment, count, origin, from, job);
     stats.host += placed;
     stats.hostByOrigin[origin] += placed;
     backups.touch(segment);
+    if (settler.isLimited && area.isFull(segment)) settler.closed(segment, false, NOBODY);
     return placed;
   }
 
@@ -140,7 +156,7 @@ export class SegmentCommands {
       const segment = layout.segmentOf(lpn + done);
       const offset = lpn + done - layout.start(segment);
       if (offset === 0 && (area.pointer[segment] > 0 || area.flags[segment] !== 0)) this.release(segment);
-      const ready = area.prepare(segment);
+      const ready = this.prepare(segment);
       if (ready === Readiness.wait) return done;
       if (ready === Readiness.refused) return this.refuse(job, count - done, count);
       const slots = Math.min(count - done, layout.capacityOf(segment) - offset);
@@ -161,7 +177,10 @@ export class SegmentCommands {
   private release(segment: number): void {
     const { area, backups, inner, store } = this.ftl;
     const note = area.layout.plan.end + segment;
-    if (area.isFull(segment) && note < store.logicalSlots) store.trim(note, 1, inner.silent());
+    if (area.isFull(segment) && note < store.logicalSlots) {
+      store.trim(note, 1, inner.silent());
+      if ((area.flags[segment] & SegmentFlag.finished) !== 0) backups.hasDropped = true;
+    }
     backups.drop(segment);
     area.release(segment, this.ended);
   }
@@ -180,8 +199,22 @@ export class SegmentCommands {
     jobs.finishLater(job);
   }
 
+  private resetNow(segment: number, job: number): void {
+    const { area, settler, store } = this.ftl;
+    const { contents } = store.frontiers;
+    if (contents !== null) area.resetSeq[segment] = ++contents.seq;
+    if (area.pointer[segment] > 0 || area.flags[segment] !== 0) this.release(segment);
+    settler.reset(segment, this.mayComeBack(segment), job);
+  }
+
+  /** True if the page map holds of released segments what would bring them back after a power cut. */
+  private mayComeBack(segment: number): boolean {
+    const { backups, settler } = this.ftl;
+    return backups.hasDropped || (this.flushing.length > 0 && !this.isSecond) || settler.isChanging(segment);
+  }
+
   private finishNow(segment: number, job: number): boolean {
-    const { area, store, inner, jobs } = this.ftl;
+    const { area, store, inner, jobs, settler } = this.ftl;
     if (!area.isFull(segment)) {
       const ready = area.group[segment] < 0 ? Readiness.ready : area.prepare(segment);
       if (ready === Readiness.wait) return false;
@@ -193,7 +226,8 @@ export class SegmentCommands {
         store.write(area.layout.plan.end + segment, 1, 0, 0, inner.silent());
       }
     }
-    jobs.finishLater(job);
+    const finished = (area.flags[segment] & SegmentFlag.finished) !== 0;
+    settler.closed(segment, finished || this.mayComeBack(segment), job);
     return true;
   }
 
@@ -265,13 +299,15 @@ export class SegmentCommands {
     }
   }
 
-  private failFlush(status: number): void {
+  /** What the flush under way covers will not be durable. */
+  failFlush(status: number): void {
     for (const job of this.flushing) if (job !== NOBODY) this.ftl.jobs.fail(job, status);
     for (const job of this.ftl.backups.coveredJobs) this.ftl.jobs.fail(job, status);
   }
 
   /** A group or a block has been erased. */
   erased(token: number): void {
+    this.ftl.settler.erased(token);
     this.resume();
     if (this.flushErase === 0 || this.ftl.area.eraser.oldestErase() <= this.flushErase) return;
     this.flushErase = 0;
@@ -301,7 +337,8 @@ export class SegmentCommands {
         if (done < count) return;
       } else if (parked.kind[at] === ParkedKind.finish) {
         if (!this.finishNow(parked.lpn[at], job)) return;
-      } else if (parked.kind[at] === ParkedKind.trim) this.trimNow(parked.lpn[at], parked.count[at], job);
+      } else if (parked.kind[at] === ParkedKind.reset) this.resetNow(parked.lpn[at], job);
+      else if (parked.kind[at] === ParkedKind.trim) this.trimNow(parked.lpn[at], parked.count[at], job);
       else this.flushNow(job);
       this.ftl.jobs.resume(job);
       parked.shift();

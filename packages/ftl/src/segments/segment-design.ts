@@ -64,6 +64,14 @@ export function designSegments(
   const faulty = array.reliability !== null;
   const { blocksPerPlane } = array.geometry;
   const spareBlocks = request.spareBlocks || Math.max(faulty ? 2 : 1, Math.ceil(blocksPerPlane / 100));
+  const { appendSlots = 0 } = request.zones ?? {};
+  if (appendSlots > plan.capacity) {
+    const { slotBytes } = array.config.geometry;
+    throw wrongParameter(
+      'appendLimit',
+      `found ${appendSlots * slotBytes}, expected at most what a zone takes (${plan.capacity * slotBytes}), or 0 for that`,
+    );
+  }
   // The range does not matter for what the page map must hold.
   const whole = { first: 0, count: blocksPerPlane };
   const draft = new SegmentLayout(array, { ...plan, range: whole, spareBlocks }, resolved.multiPlane);

@@ -27,6 +27,7 @@ import { inspectSegments } from './inspect.js';
 import { Readiness, SegmentArea, SegmentFlag } from './segment-area.js';
 import { SegmentCommands } from './segment-commands.js';
 import type { SegmentDesign } from './segment-design.js';
+import { SETTLED, ZoneSettler } from './zone-settler.js';
 
 /**
  * An append-only FTL: a data area mapped by segments that are written in order and released as a whole, and beside it a
@@ -53,6 +54,8 @@ export class SegmentFtl implements DriveFtl, NandClient, SegmentView {
   readonly inner: InnerJobs;
   /** @internal */
   readonly backups: Backups;
+  /** @internal */
+  readonly settler: ZoneSettler;
   /** @internal */
   scheduler: NandScheduler;
   private readonly client: FtlClient;
@@ -103,6 +106,7 @@ export class SegmentFtl implements DriveFtl, NandClient, SegmentView {
     this.mender.attach(this.area, this.jobs);
     this.inner.attach(this.area, this.jobs);
     this.backups = new Backups(this.area, this.store, this.inner);
+    this.settler = new ZoneSettler(this, zones?.maxActive ?? 0);
     this.reads = new PageReads(array.geometry.slotsPerPage);
     this.commands = new SegmentCommands(this);
   }
@@ -156,7 +160,7 @@ export class SegmentFtl implements DriveFtl, NandClient, SegmentView {
 
   get isIdle(): boolean {
     const { erasingGroups, erasingBlocks } = this.area.eraser;
-    return this.jobs.active === 0 && erasingGroups + erasingBlocks === 0 && this.store.isIdle;
+    return this.jobs.active === 0 && erasingGroups + erasingBlocks === 0 && this.store.isIdle && this.settler.isIdle;
   }
 
   attachScheduler(scheduler: NandScheduler): void {
@@ -185,6 +189,11 @@ export class SegmentFtl implements DriveFtl, NandClient, SegmentView {
   finish(segment: number, job: number): void {
     this.check(this.area.layout.start(segment), 1);
     this.commands.finish(segment, job);
+  }
+
+  reset(segment: number, job: number): void {
+    this.check(this.area.layout.start(segment), 1);
+    this.commands.reset(segment, job);
   }
 
   read(lpn: number, count: number, job: number): void {
@@ -236,7 +245,7 @@ export class SegmentFtl implements DriveFtl, NandClient, SegmentView {
     if (offset !== area.pointer[segment]) {
       throw new FtlError('ERR_FTL_MISPLACED', `slot ${lpn} is not the next one of segment ${segment}`);
     }
-    if (area.prepare(segment) !== Readiness.ready) return false;
+    if (this.commands.prepare(segment) !== Readiness.ready) return false;
     this.commands.place(segment, 1, origin, FROM_NOTHING, -1);
     return true;
   }
@@ -282,6 +291,7 @@ export class SegmentFtl implements DriveFtl, NandClient, SegmentView {
     this.store.powerCut();
     this.area.reset();
     this.backups.reset();
+    this.settler.clear();
     this.jobs.clear();
     this.inner.clear();
     this.commands.clear();
@@ -322,6 +332,26 @@ export class SegmentFtl implements DriveFtl, NandClient, SegmentView {
   }
 
   /** @internal */
+  storeSettled(change: number, status: number, token: Token): void {
+    this.settler.partDone(change, status, token);
+  }
+
+  /** @internal */
+  backupRefused(status: number): void {
+    this.commands.failFlush(status);
+  }
+
+  /** @internal */
+  flushStore(change: number): void {
+    this.store.flush(this.inner.change(change));
+  }
+
+  /** @internal */
+  settled(): void {
+    this.commands.resume();
+  }
+
+  /** @internal */
   storeAdvanced(): void {
     this.commands.resume();
   }
@@ -344,6 +374,9 @@ export class SegmentFtl implements DriveFtl, NandClient, SegmentView {
       case BlockDone.retired:
         this.area.eraser.discarded(id);
         this.commands.erased(token);
+        return;
+      case SETTLED:
+        this.settler.partDone(id, FtlStatus.ok, token);
         return;
       default:
         this.commands.flushPartDone(FtlStatus.ok, token);
