@@ -1,4 +1,4 @@
-import { MoveReason, PageMapFtl } from '@flashstack/ftl';
+import { HybridFtl, MoveReason, PageMapFtl } from '@flashstack/ftl';
 import type { LayerStats, StatsRegistry } from '@flashstack/sim';
 import type { FlashStack } from './flash-stack.js';
 
@@ -32,6 +32,7 @@ export function registerFlashStats(
   ftl.gauge('retiredBlocks', () => stats().retired);
   ftl.gauge('map.bytes', () => flash.ftl.mapBytes);
   if (flash.scheme !== 'page') registerSchemeStats(ftl, flash);
+  if (flash.ftl instanceof HybridFtl) registerMergeStats(ftl, flash);
   if (flash.ftl instanceof PageMapFtl && flash.ftl.streamsName.name === 'fdp') registerFdpStats(ftl, flash);
   const nand = registry.layer('nand');
   nand.gauge('reads', () => flash.scheduler.counts.total(flash.scheduler.counts.reads));
@@ -44,13 +45,18 @@ export function registerFlashStats(
   registry.gauge('channel.busyFraction.max', () => most(flash.scheduler.channelBusyNs, elapsed()));
 }
 
-/** What only other schemes than page mapping do: merges of log blocks, and look-ups in a table of which a part is in RAM. */
-function registerSchemeStats(ftl: LayerStats, flash: FlashStack): void {
+/** Merges of log blocks: of block and hybrid mapping only. */
+function registerMergeStats(ftl: LayerStats, flash: FlashStack): void {
   const stats = (): FlashStack['ftl']['stats'] => flash.ftl.stats;
   ftl.gauge('merges.switch', () => stats().switchMerges);
   ftl.gauge('merges.partial', () => stats().partialMerges);
   ftl.gauge('merges.full', () => stats().fullMerges);
   ftl.gauge('merges.copies', () => stats().moved[MoveReason.merge]);
+}
+
+/** What only other schemes than page mapping do: look-ups in a table of which a part is in RAM, and backups. */
+function registerSchemeStats(ftl: LayerStats, flash: FlashStack): void {
+  const stats = (): FlashStack['ftl']['stats'] => flash.ftl.stats;
   ftl.gauge('backups.slots', () => stats().backups);
   ftl.gauge('mapping.slots', () => stats().mapping);
   ftl.gauge('mapping.reads', () => stats().mapReads);

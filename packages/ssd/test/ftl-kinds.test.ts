@@ -47,6 +47,20 @@ test('flexible data placement has its log counters as metrics', () => {
   expect(metrics['ftl.fdp.outsideGroup']).toBe(0);
 });
 
+test.each([
+  ['block', true],
+  ['fast', true],
+  ['page', false],
+  ['dftl', false],
+  ['segment', false],
+])('%s: merges of log blocks are a metric of schemes that have log blocks', (mapping, merges) => {
+  const capacityBytes = (mapping === 'segment' ? 384 : 400) * 4096;
+  const ssd = new Ssd(new Simulator(), { ...plainDrive, capacityBytes, ftl: { mapping } });
+  const registry = new StatsRegistry();
+  ssd.registerStats(registry);
+  expect('ftl.merges.full' in registry.read()).toBe(merges);
+});
+
 describe('a map in flash', () => {
   test('the read of a translation page is told apart from that of the data', () => {
     const cached = readPhases(500);
