@@ -154,19 +154,16 @@ function renderOne({ id, title, paper, scale, seeds, claims }: Reproduction, sty
 /** A claim as one row, and more for a long name. */
 function claimRows(claim: Claim, style: Style): string[][] {
   const [first, ...others] = wrap(claim.name, NAME);
-  const published = typeof claim.published === 'number' ? valued(claim.published, claim.unit, style) : claim.published;
-  const row = [
-    first,
-    published,
-    valued(claim.simulated.mean, claim.unit, style),
-    band(claim, style),
-    verdict(claim, style),
-  ];
+  const published = typeof claim.published === 'number' ? valued(claim.published, claim, style) : claim.published;
+  const row = [first, published, valued(claim.simulated.mean, claim, style), band(claim, style), verdict(claim, style)];
   return [row, ...others.map((line) => [line])];
 }
 
-function valued(value: number, unit: string, style: Style): string {
-  const text = unit === '%' && value > 0 ? `+${style.numbers.short(value)}` : style.numbers.short(value);
+/** Changes carry their sign, as on the page: per cent of which the paper gives one, or some value is below zero. */
+function valued(value: number, { unit, published, band: limits, simulated }: Claim, style: Style): string {
+  const below = [typeof published === 'number' ? published : 0, limits?.low ?? 0, limits?.high ?? 0, simulated.low];
+  const isChange = unit === '%' && (below.some((other) => other < 0) || /^[+−-]/.test(String(published)));
+  const text = isChange && value > 0 ? `+${style.numbers.short(value)}` : style.numbers.short(value);
   return unit === '' ? text : `${text} ${unit}`;
 }
 

@@ -54,6 +54,11 @@ describe('reproduce', () => {
     expect((JSON.parse(first.out) as Reproduction[])[0].id).toBe('VN-CACHE');
   });
 
+  test('a share of something has no sign, as a change has', async () => {
+    const { out } = await cli(`reproduce VN-CORES --seeds 1 --out ${folder()}`);
+    expect(out).toMatch(/saturates +8\d\.\d % +80\.0 … 100 +✓ pass/);
+  });
+
   test.each([
     ['reproduce', 'reproduce needs the name of an experiment'],
     ['reproduce VS-RANDOM', 'Did you mean'],
