@@ -114,7 +114,7 @@ function figure(
   };
 }
 
-/** Every mapping scheme over the same five workloads. */
+/** Mapping schemes over the same five workloads, with their defaults: all but disaggregate and zoned mapping. */
 export const schemeComparison: Study = {
   id: 'SCHEMES',
   title: 'all schemes over five workloads',
