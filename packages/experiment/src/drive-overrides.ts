@@ -1,7 +1,8 @@
-import { mappingKinds, mappingName, type WearLevelling } from '@flashstack/ftl';
+import type { WearLevelling } from '@flashstack/ftl';
 import { defaultReliability, defaultVssimDelays } from '@flashstack/nand-device';
 import { InputError, nearestName } from '@flashstack/sim';
 import { type LinkModel, linkConfig, type SsdConfig } from '@flashstack/ssd';
+import { mappingUses } from './equip.js';
 import type { Extensions } from './extensions.js';
 import { driveOptions, nullableSections } from './options/drive-options.js';
 import { type OptionTable, parseOption } from './options/option.js';
@@ -32,7 +33,7 @@ export function applyOverrides(
   }
   const read = withParameters(result as SsdConfig, overrides, table);
   checkIdle(read, overrides);
-  return withoutForeignWear(withoutForeignMapping(read, overrides), overrides);
+  return withoutForeignWear(withoutForeignMapping(read, overrides, extensions), overrides);
 }
 
 /** The value of a path, in the units of a configuration. */
@@ -160,10 +161,14 @@ function sectionDefaults(section: string, { nand }: SsdConfig): Record<string, u
 }
 
 /** Without the preset's options of the FTL that the scheme asked for does not use; those asked for stay, and are refused. */
-function withoutForeignMapping(config: SsdConfig, overrides: Readonly<Record<string, unknown>>): SsdConfig {
+function withoutForeignMapping(
+  config: SsdConfig,
+  overrides: Readonly<Record<string, unknown>>,
+  extensions: Extensions,
+): SsdConfig {
   const asked = Object.keys(overrides);
   if (!asked.some((path) => path.split('.').slice(0, 2).join('.') === 'ftl.mapping')) return config;
-  const uses = mappingKinds.find(({ name }) => name === mappingName(config.ftl.mapping))?.uses;
+  const uses = mappingUses(config, extensions);
   if (uses === undefined) return config;
   const stays = (key: string): boolean =>
     key === 'mapping' ||

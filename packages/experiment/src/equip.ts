@@ -1,4 +1,4 @@
-import { mappingKinds, streamKinds, victimKinds } from '@flashstack/ftl';
+import { type MappingScheme, mappingKinds, mappingName, streamKinds, victimKinds } from '@flashstack/ftl';
 import { lookupStrategy, type ParameterValue, resolveParameters, type StrategyKind } from '@flashstack/sim';
 import type { SsdConfig } from '@flashstack/ssd';
 import type { Extensions } from './extensions.js';
@@ -19,6 +19,14 @@ export function equip(config: SsdConfig, extensions: Extensions): SsdConfig {
       ...(streams === undefined ? {} : { streams }),
     },
   };
+}
+
+/** Options of the FTL that the mapping scheme of a drive uses, one of the user's own too; undefined: all. */
+export function mappingUses({ ftl }: SsdConfig, extensions: Extensions): MappingScheme['uses'] {
+  const builtIn = mappingKinds.find(({ name }) => name === mappingName(ftl.mapping));
+  if (builtIn !== undefined) return builtIn.uses;
+  const scheme = made(ftl.mapping, mappingKinds, extensions.mappings, 'ftl.mapping');
+  return typeof scheme === 'object' && 'attach' in scheme ? scheme.uses : undefined;
 }
 
 function made<T extends object>(

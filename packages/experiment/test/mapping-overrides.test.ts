@@ -1,5 +1,6 @@
+import { Bast, hybridScheme } from '@flashstack/ftl';
 import { expect, test } from 'vitest';
-import { noExtensions, readDocument, resolveSpec, runExperiment, specSchema } from '../src/index.js';
+import { extend, noExtensions, readDocument, resolveSpec, runExperiment, specSchema } from '../src/index.js';
 
 const specWith = (overrides: Readonly<Record<string, unknown>>) =>
   ({
@@ -60,5 +61,40 @@ test.each([
   const section = path.split('.').slice(0, 2).join('.');
   await expect(runExperiment(specWith({ 'ftl.mapping': 'fast', [path]: value }))).rejects.toThrow(
     `${section}: has no meaning with ftl.mapping fast`,
+  );
+});
+
+const own = extend(
+  noExtensions,
+  { path: 'own.ts', sha256: '' },
+  {
+    mappings: [
+      {
+        name: 'own-bast',
+        summary: 'BAST under another name.',
+        parameters: [],
+        create: () =>
+          hybridScheme({
+            name: 'own-bast',
+            logBlocks: 0,
+            leastLogBlocks: 1,
+            idleMerge: false,
+            sequentialBytes: 0,
+            ownedByBlocks: true,
+            owners: (layout) => layout.logicalBlocks * layout.domains,
+            make: (parts) => new Bast(parts, false),
+          }),
+      },
+    ],
+  },
+);
+
+test("a scheme of one's own goes without options that it does not use too, and what is asked for is refused", async () => {
+  const spec = specWith({ 'ftl.mapping': 'own-bast' });
+  expect(Object.keys(resolveSpec(spec, null, own).device.ftl).sort()).toEqual(['domain', 'mapping']);
+  expect((await runExperiment(spec, { extensions: own })).metrics['host.write.requests']).toBe(50);
+  const asked = specWith({ 'ftl.mapping': 'own-bast', 'ftl.streams': 'dac' });
+  await expect(runExperiment(asked, { extensions: own })).rejects.toThrow(
+    'ftl.streams: has no meaning with ftl.mapping own-bast, which uses domain',
   );
 });

@@ -41,6 +41,7 @@ export function createFtl(parts: FtlParts): DriveFtl {
   const scheme: MappingScheme = resolveStrategy<MappingScheme>(mapping, option);
   const name = mappingName(mapping);
   const kind = mappingKinds.find((known) => known.name === name);
-  if (kind !== undefined) checkUsed(kind, parts.options);
+  if (kind !== undefined) checkUsed(name, kind.uses, parts.options);
+  else checkUsed(scheme.name ?? 'of your own', scheme.uses, parts.options);
   return scheme.attach(parts);
 }

@@ -16,6 +16,10 @@ export interface FtlParts {
 
 /** A mapping scheme: makes the FTL of a drive. */
 export interface MappingScheme {
+  /** What messages call it. Default: a scheme of the user's own. */
+  readonly name?: string;
+  /** Options of the FTL that it uses besides `mapping` and `logicalSlots`; others are refused. Default: all. */
+  readonly uses?: readonly (keyof FtlOptions)[];
   /**
    * An FTL on an empty array, or on one whose `recover` is called right after.
    * @throws InputError for options that are wrong, not used by the scheme, or leave too little space.
@@ -30,11 +34,10 @@ export interface MappingKind extends StrategyKind<MappingScheme> {
 }
 
 /**
- * Refuses options that the scheme `kind` does not use.
+ * Refuses options that the scheme `name` does not use; `uses`: see `MappingScheme`.
  * @throws InputError `ERR_FTL_OPTION`.
  */
-export function checkUsed(kind: Pick<MappingKind, 'name' | 'uses'>, options: FtlOptions): void {
-  const { uses } = kind;
+export function checkUsed(name: string, uses: MappingScheme['uses'], options: FtlOptions): void {
   if (uses === undefined) return;
   for (const key of Object.keys(options) as (keyof FtlOptions)[]) {
     if (key === 'logicalSlots' || key === 'mapping' || options[key] === undefined || uses.includes(key)) continue;
@@ -43,7 +46,7 @@ export function checkUsed(kind: Pick<MappingKind, 'name' | 'uses'>, options: Ftl
     const nearest = nearestName(key, uses);
     throw new InputError(
       'ERR_FTL_OPTION',
-      `ftl.${key}: has no meaning with ftl.mapping ${kind.name}, which uses ${uses.length === 0 ? 'no other option' : uses.join(', ')}` +
+      `ftl.${key}: has no meaning with ftl.mapping ${name}, which uses ${uses.length === 0 ? 'no other option' : uses.join(', ')}` +
         `${nearest === null ? '.' : `; did you mean ${nearest}?`} Leave it out`,
       `ftl.${key}`,
     );

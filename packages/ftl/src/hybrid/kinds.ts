@@ -32,7 +32,7 @@ const oneEach = (layout: HybridLayout): number => layout.logicalBlocks * layout.
 
 /** A block or hybrid mapping scheme: what `spec.make` decides, on the base that all of them share. */
 export function hybridScheme(spec: HybridSpec): MappingScheme {
-  return { attach: (parts) => new HybridFtl(parts, spec) };
+  return { name: spec.name, uses, attach: (parts) => new HybridFtl(parts, spec) };
 }
 
 /** What the parameters that all schemes have say. */
