@@ -54,7 +54,9 @@ function size(key: keyof MappedSpace, value: number | undefined, fallback: numbe
 export function mappingTables(scheme: TableScheme, space: MappedSpace): readonly TablePart[] {
   const capacity = size('capacityBytes', space.capacityBytes, 0, 1);
   const slotBytes = size('slotBytes', space.slotBytes, 4 * KIB, 512);
-  const blockBytes = size('blockBytes', space.blockBytes, 512 * KIB, slotBytes);
+  // A slot larger than the usual block is no size of a block: only schemes that map blocks ask for one.
+  const mapsBlocks = scheme === 'block' || scheme === 'hybrid';
+  const blockBytes = size('blockBytes', space.blockBytes ?? 512 * KIB, 0, mapsBlocks ? slotBytes : 1);
   const entry = size('entryBytes', space.entryBytes, 4, 1);
   const slots = Math.ceil(capacity / slotBytes);
   const blocks = Math.ceil(capacity / blockBytes);

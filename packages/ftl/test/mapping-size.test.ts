@@ -50,5 +50,9 @@ test('a size that cannot be is explained', () => {
   expect(() => mappingTableBytes('disaggregate', wrong)).toThrow('superblockBytes: found 1000, expected an integer');
   const large = { capacityBytes: 2 ** 28, superblockBytes: 2 ** 28 };
   expect(() => mappingTableBytes('disaggregate', large)).toThrow('no room for metadata and data');
+  const slots = { capacityBytes: TIB, slotBytes: MIB };
+  expect(() => mappingTableBytes('block', slots)).toThrow('blockBytes: found 524288, expected an integer of at least');
+  expect(mappingTableBytes('block', { ...slots, blockBytes: MIB })).toBe(4 * MIB);
+  expect(mappingTableBytes('page', slots)).toBe(4 * MIB);
   expect(() => mappingTableBytes('pages' as 'page', { capacityBytes: 1 })).toThrow('Did you mean "page"');
 });
