@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { writeWhole } from '@flashstack/experiment/node';
 import { CancelledError, recorded, reproduce, type Study, studies } from '@flashstack/paper-reproductions';
-import type { Claim, Reproduction } from '@flashstack/report';
+import type { Claim, Reproduction, Strip } from '@flashstack/report';
 import { unknownName } from '@flashstack/sim';
 import { openTrace } from '@flashstack/workloads/node';
+import { STRIP_CELLS, stripLegend, stripText } from './claim-strip.js';
 import { ExitCode } from './exit-code.js';
 import { Interrupt, InterruptedError } from './interrupt.js';
 import { parseWhole } from './option-flags.js';
@@ -54,8 +55,9 @@ export async function runReproduce(
     interrupt.release();
   }
   const files = await writeFiles(found, flags.out);
+  const { stripOf } = await import('@flashstack/report');
   if (flags.json === true) session.print(`${JSON.stringify(found, null, 1)}\n`);
-  else session.print(`${render(found, files, interrupt.requested, session.style).join('\n')}\n`);
+  else session.print(`${render(found, stripOf, files, interrupt.requested, session.style).join('\n')}\n`);
   if (interrupt.requested) return ExitCode.interrupted;
   const missed = found.some(({ claims }) => claims.some(({ verdict }) => verdict === 'miss'));
   return missed ? ExitCode.no : ExitCode.done;
@@ -115,9 +117,18 @@ async function writeFiles(found: readonly Reproduction[], folder: string): Promi
   return [['report', page]];
 }
 
-function render(found: readonly Reproduction[], files: [string, string][], partial: boolean, style: Style): string[] {
+/** Where everything of a claim lies. */
+type Places = (claim: Claim, tightness: Reproduction['tightness']) => Strip;
+
+function render(
+  found: readonly Reproduction[],
+  places: Places,
+  files: [string, string][],
+  partial: boolean,
+  style: Style,
+): string[] {
   const lines: string[] = [];
-  for (const reproduction of found) lines.push(...renderOne(reproduction, style), '');
+  for (const reproduction of found) lines.push(...renderOne(reproduction, places, style), '');
   const verdicts = found.flatMap(({ claims }) => claims.map(({ verdict }) => verdict));
   const of = (verdict: Claim['verdict']): number => verdicts.filter((other) => other === verdict).length;
   const counts = [
@@ -126,15 +137,21 @@ function render(found: readonly Reproduction[], files: [string, string][], parti
     `${of('expectedMiss')} expected`,
     `${of('shown')} without a band`,
   ];
-  lines.push(`${counts.join(', ')}.`);
+  lines.push(`${counts.join(', ')}.`, style.tone('dim', stripLegend(style)));
   if (partial) lines.push(`${style.tone('attention', style.attention)} interrupted: what followed was not run`);
   for (const [what, path] of files) lines.push(`${style.tone('dim', what.padEnd(8))} ${style.tone('path', path)}`);
   return lines;
 }
 
-function renderOne({ id, title, paper, scale, seeds, claims }: Reproduction, style: Style): string[] {
+function renderOne(reproduction: Reproduction, places: Places, style: Style): string[] {
+  const { id, title, paper, scale, seeds, claims, tightness } = reproduction;
   const head = ['', 'published', 'simulated', 'band', 'verdict'].map((text) => style.tone('dim', text));
-  const rows = claims.flatMap((claim) => claimRows(claim, style));
+  const parts = claims.map((claim) => claimRows(claim, style));
+  const [first, ...lines] = table([head, ...parts.flat()], 'lrrrl');
+  const strips = parts.flatMap((rows, i) => {
+    const strip = stripText(places(claims[i], tightness), claims[i].verdict, style);
+    return besides(lines.splice(0, rows.length), strip, width(first) - width(head[4]) - 2);
+  });
   const reasons = claims.flatMap(({ name, reason, verdict }) =>
     reason === undefined
       ? []
@@ -146,9 +163,16 @@ function renderOne({ id, title, paper, scale, seeds, claims }: Reproduction, sty
       style.tone('dim', line),
     ),
     '',
-    ...table([head, ...rows], 'lrrrl'),
+    first,
+    ...strips,
     ...(reasons.length === 0 ? [] : ['', ...reasons]),
   ];
+}
+
+/** The lines of a claim with its strip below the numbers, up to the column `end`. */
+function besides([row, second = '', ...others]: readonly string[], strip: string, end: number): string[] {
+  if (strip === '') return [row, ...(second === '' ? [] : [second]), ...others];
+  return [row, `${second}${' '.repeat(end - STRIP_CELLS - width(second))}${strip}`, ...others];
 }
 
 /** A claim as one row, and more for a long name. */

@@ -1,10 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fixtureUrl } from '@flashstack/fixtures';
-import type { Reproduction } from '@flashstack/report';
+import { type Claim, type Reproduction, stripOf } from '@flashstack/report';
 import { describe, expect, test } from 'vitest';
+import { stripText } from '../src/claim-strip.js';
 import { runCli } from '../src/cli.js';
-import { width } from '../src/terminal.js';
+import { Style, width } from '../src/terminal.js';
 import { FakeHost } from './fake-host.js';
 
 const settings = { version: '1.2.3', demoTraces: new URL('./', fixtureUrl('postgres.msr.csv.gz')) };
@@ -33,7 +34,9 @@ describe('reproduce', () => {
     const found = await cli(`reproduce orc-map AMF-MAP --out ${out}`);
     expect(found.code).toBe(0);
     expect(found.out).toMatch(/page mapping \/ OrcFS, 1 TiB +465 × +452 × +450 … 470 +✓ pass/);
-    expect(found.out).toContain('6 pass, 0 misses, 0 expected, 1 without a band.');
+    expect(found.out).toContain('6 pass, 0 misses, 0 expected, 1 without a band.\n◇ published  ● simulated  ├┤ band\n');
+    // 452 of 450 … 470, where 465 was published; below the numbers.
+    expect(found.out).toContain(`\n${' '.repeat(32)}···├──●───────────────◇─────┤···\n`);
     for (const line of found.out.split('\n'))
       if (!line.includes(out)) expect(width(line), line).toBeLessThanOrEqual(80);
     expect(readdirSync(out).sort()).toEqual([
@@ -71,6 +74,56 @@ describe('reproduce', () => {
     expect(code).toBe(2);
     expect(out).toBe('');
     expect(err).toContain(text);
+  });
+});
+
+describe('the strip of a claim', () => {
+  const base: Claim = {
+    name: 'x',
+    unit: '',
+    published: 10.3,
+    band: { low: 8, high: 12 },
+    simulated: { mean: 9, low: 9, high: 9 },
+    basis: 'time',
+    verdict: 'pass',
+  };
+  const strip = (changes: Partial<Claim>, tightness: Reproduction['tightness'] = 'B', ascii = true): string => {
+    const claim = { ...base, ...changes };
+    return stripText(stripOf(claim, tightness), claim.verdict, new Style(false, ascii));
+  };
+
+  test('places band, published and simulated value on a scale of their own', () => {
+    // 8 to 12 with 14 % of room at each side: 31 steps from 7.44 to 12.56.
+    const cell = (value: number): number => Math.round(((value - 7.44) / 5.12) * 31);
+    const text = strip({});
+    expect(width(text)).toBe(32);
+    expect([text.indexOf('['), text.indexOf('*'), text.indexOf('o'), text.indexOf(']')]).toEqual(
+      [8, 9, 10.3, 12].map(cell),
+    );
+    expect(text).toMatch(/^\.+\[-*\*-*o-*\]\.+$/);
+    expect(strip({}, 'B', false)).toBe(
+      text
+        .replaceAll('.', '·')
+        .replaceAll('-', '─')
+        .replace('[', '├')
+        .replace(']', '┤')
+        .replace('*', '●')
+        .replace('o', '◇'),
+    );
+  });
+
+  test('shows the range of the seeds, a miss, a band that is open, a direction', () => {
+    expect(strip({ simulated: { mean: 10, low: 9, high: 11 } })).toMatch(/^\.+\[-+=+\*o=+-+\]\.+$/);
+    expect(strip({ verdict: 'miss', simulated: { mean: 13, low: 13, high: 13 } })).toMatch(/\]\.+X\.+$/);
+    expect(strip({ published: 'shrinks', band: { low: null, high: 12 } })).toMatch(/^-+\*-+\]\.+$/);
+    expect(strip({ published: 'shrinks', band: { low: 8, high: null } })).toMatch(/^\.+\[-+\*-+$/);
+    const direction = { unit: '%', published: 'more', band: null, verdict: 'shown' } as const;
+    expect(strip(direction, 'D')).toMatch(/^\.+\|\.+\*\.+$/);
+  });
+
+  test('is missing where there is nothing to compare with', () => {
+    expect(strip({ published: 'not given', band: null, verdict: 'shown' })).toBe('');
+    expect(strip({ simulated: { mean: Number.NaN, low: Number.NaN, high: Number.NaN } })).toBe('');
   });
 });
 

@@ -1,6 +1,7 @@
 export { type FigureFile, figureFiles, reproductionFigures } from './figure-files.js';
 export { renderReport } from './render.js';
 export { type ReproductionsOptions, renderReproductions } from './reproduction/page.js';
+export { type Strip, stripOf } from './reproduction/strip.js';
 export type {
   Basis,
   Claim,
