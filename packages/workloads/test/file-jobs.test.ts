@@ -1,7 +1,9 @@
+import { fixtureUrl } from '@flashstack/fixtures';
 import { RandomSource, Simulator } from '@flashstack/sim';
 import { OpenFlag } from '@flashstack/vfs';
 import { describe, expect, test } from 'vitest';
-import { type FileJobOptions, type FileJobStats, FileJobs } from '../src/index.js';
+import { type FileJobOptions, type FileJobStats, FileJobs, SystemReplay } from '../src/index.js';
+import { openStrace } from '../src/node/index.js';
 import { FixedHost, type LoggedCall } from './fixed-host.js';
 
 const KIB = 1024;
@@ -29,7 +31,56 @@ const blocksOf = (calls: readonly LoggedCall[], name: string): number[] =>
   calls.filter((call) => call.name === name).map((call) => call.numbers[1] / (4 * KIB));
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-describe('layout, as a recorded run of fio has it', () => {
+/** The calls on the files of jobs, each file for itself, without look-ups: `open fallocate write×3`. */
+function textByFile(calls: readonly LoggedCall[]): Record<string, string> {
+  const files: Record<string, string[]> = {};
+  for (const { name, on } of calls) {
+    if (name === 'stat' || name === 'unlink') continue;
+    files[on] ??= [];
+    files[on].push(name);
+  }
+  return Object.fromEntries(
+    Object.entries(files).map(([file, names]) => [
+      file,
+      names.join(' ').replace(/(\b\w+)(?: \1\b)+/g, (run, name) => `${name}×${run.split(' ').length}`),
+    ]),
+  );
+}
+
+test('the calls of a recorded run of fio, file by file', async () => {
+  const trace = await openStrace(fixtureUrl('fio-fsync.strace.gz'));
+  const simulator = new Simulator();
+  const theirs = new FixedHost(simulator);
+  theirs.files.set('/fsync.fio', 291);
+  new SystemReplay(simulator, theirs, trace, { root: '/mnt/bench', mappedReads: false }).run();
+  // fixtures: fio/fsync.fio of the recorded run.
+  const MIB = 1024 * KIB;
+  const { host } = run([
+    { name: 'randwrite-fsync', rw: 'randwrite', size: 8 * MIB, ioSize: 2 * MIB, fsync: 1 },
+    {
+      name: 'seqwrite-fdatasync4',
+      rw: 'write',
+      bs: 16 * KIB,
+      size: 8 * MIB,
+      ioSize: 4 * MIB,
+      fdatasync: 4,
+      stonewall: true,
+    },
+    {
+      name: 'randread-zipf',
+      rw: 'randread',
+      size: 8 * MIB,
+      ioSize: 4 * MIB,
+      randomDistribution: 'zipf:1.2',
+      stonewall: true,
+    },
+  ]);
+  const recorded = textByFile(theirs.log.filter(({ on }) => on.endsWith('.0.0')));
+  expect(Object.keys(recorded)).toHaveLength(3);
+  expect(textByFile(host.log)).toEqual(recorded);
+});
+
+describe('layout', () => {
   test('readers find a file that is written whole and synced', () => {
     const { host } = run([{ rw: 'randread', size: 64 * KIB, bs: 16 * KIB }]);
     expect(host.text).toBe('stat open fallocate ftruncate write×4 fsync fadvise close open fadvise×2 pread×4 close');

@@ -164,6 +164,7 @@ export class FixedHost implements SystemCalls {
           out.size = size(path);
           return 0;
         }),
+      fstat: (fd: number, out: FileStatus): MaybeTask => calls.stat(of(fd).path, out),
       lstat: (path: string, out: FileStatus): MaybeTask => calls.stat(path, out),
       unlink: (path: string) =>
         take('unlink', path, [], () => {

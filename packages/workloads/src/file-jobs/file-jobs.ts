@@ -9,7 +9,7 @@ import { JobOp, JobPlan } from './job-plan.js';
 import { jobPath, layOut } from './layout.js';
 
 /** A host on which calls take no time never reaches the end of a run that is limited by time. */
-const MOST_AT_ONCE = 1_000_000;
+const MOST_AT_ONCE = 100_000;
 
 /** Series of the results. */
 export interface FileJobsOptions {
@@ -188,7 +188,7 @@ export class FileJobs {
     if (now !== clone.instantNs) {
       clone.instantNs = now;
       clone.atOnce = 0;
-    } else if (++clone.atOnce > MOST_AT_ONCE && clone.job.timeBased) {
+    } else if (++clone.atOnce > MOST_AT_ONCE + clone.job.iodepth && clone.job.timeBased) {
       const message = `file job ${clone.job.name} is stalled at ${now} ns: its calls take no simulated time, so that runtimeNs never ends. Use a host with costs or a device, or limit the job by ioSize`;
       throw new SimulationError('ERR_SIM_STALLED', message);
     }
