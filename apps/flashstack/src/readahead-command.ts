@@ -1,7 +1,7 @@
 import { MemoryDevice, Origin } from '@flashstack/block-device';
 import { parseAmount } from '@flashstack/experiment';
-import { LinuxPageCache, PageMemory, readaheadKinds } from '@flashstack/pagecache-readahead';
-import { lookupStrategy, RandomSource, type RandomStream, runTask, Simulator } from '@flashstack/sim';
+import { LEAST_MEMORY_BYTES, LinuxPageCache, PageMemory, readaheadKinds } from '@flashstack/pagecache-readahead';
+import { lookupStrategy, RandomSource, type RandomStream, runTask, Simulator, unknownName } from '@flashstack/sim';
 import { FileAdvice, FileKind, Inode, PAGE_BYTES } from '@flashstack/vfs';
 import { UsageError } from './report-error.js';
 import type { Session } from './session.js';
@@ -88,7 +88,7 @@ class SimulatedFile {
     const policy = lookupStrategy(readaheadKinds, flags.policy, 'read-ahead policy').create({});
     const pages = Math.ceil(fileBytes / PAGE_BYTES);
     // Without a limit nothing is ever evicted.
-    const memoryBytes = flags.memory === undefined ? fileBytes + 2 ** 24 : amount('--memory', flags.memory, 1);
+    const memoryBytes = flags.memory === undefined ? fileBytes + 2 ** 24 : memoryOf(flags.memory);
     const memory = new PageMemory(this.simulator, { memoryBytes });
     const features = { fua: false, volatileCache: false, discard: false, atomicBlocks: 1, keeps: 'nothing' } as const;
     this.cache = new LinuxPageCache(memory, new MemoryDevice({ blockCount: pages, features }), { policy, limits });
@@ -135,7 +135,7 @@ function adviceOf(name: string): number {
   if (name === 'normal') return FileAdvice.normal;
   if (name === 'sequential') return FileAdvice.sequential;
   if (name === 'random') return FileAdvice.random;
-  throw new UsageError(`--advice is "${name}", expected normal, sequential or random.`);
+  throw unknownName('--advice', name, ['normal', 'sequential', 'random']);
 }
 
 /** `OFFSET:LENGTH`, `OFFSET:LENGTHxCOUNT`, `OFFSET:LENGTHxCOUNT+STRIDE`, `random:LENGTHxCOUNT`; several with commas. */
@@ -181,6 +181,13 @@ function amount(flag: string, text: string, least: number): number {
   const value = parseAmount('size', text);
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value;
   throw new UsageError(`${flag} is "${text}", expected a whole size such as 5MiB.`);
+}
+
+function memoryOf(text: string): number {
+  const bytes = amount('--memory', text, 1);
+  if (bytes >= LEAST_MEMORY_BYTES) return bytes;
+  const least = `${LEAST_MEMORY_BYTES / 2 ** 20}MiB`;
+  throw new UsageError(`--memory is "${text}", expected at least ${least}: a page cache cannot work with less.`);
 }
 
 function wholeNumber(flag: string, text: string): number {

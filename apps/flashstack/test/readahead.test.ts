@@ -78,7 +78,7 @@ describe('readahead-sim', () => {
 
   test.each([
     ['--policy linux6 --reads 0:4KiB', 'Did you mean "linux-6"?'],
-    ['--reads 0:4KiB --memory 1MiB', 'pageCache.memoryBytes is 1048576, expected an integer of at least 2097152 bytes'],
+    ['--reads 0:4KiB --memory 1MiB', '--memory is "1MiB", expected at least 2MiB'],
     ['--reads 4KiB', '--reads has "4KiB": it is not of that form. Expected OFFSET:LENGTH'],
     ['--reads 0:4KiBxmany', '"many" is no count'],
     ['--reads 0:0', '"0" is no length'],
@@ -86,7 +86,7 @@ describe('readahead-sim', () => {
     ['--reads random:4KiBx3+8KiB', 'random reads have no stride'],
     ['--reads random:8MiB', 'less than one read of 8388608'],
     ['--reads 0:4KiB --file-size -1', '--file-size is "-1"'],
-    ['--reads 0:4KiB --advice never', '--advice is "never", expected normal, sequential or random'],
+    ['--reads 0:4KiB --advice randm', 'unknown --advice "randm". Did you mean "random"?'],
     ['--reads 0:4KiB --seed x', '--seed is "x", expected a whole number'],
     ['', "required option '--reads <list>' not specified"],
   ])('%s: exit code 2 and what to do', async (args, text) => {

@@ -1,5 +1,7 @@
+import { RandomSource } from '@flashstack/sim';
 import { PAGE_BYTES } from '@flashstack/vfs';
 import { expect, test } from 'vitest';
+import { Shadows } from '../src/cache/shadows.js';
 import { NoReadahead } from '../src/index.js';
 import { Stack } from './support.js';
 
@@ -82,4 +84,33 @@ test('dirty pages stay until they are written, and who needs memory has them wri
   for (let page = 0; page < 3 * LIMIT; page++) read(page);
   expect(stack.cache.mapping(dirty).dirtyPages).toBe(most);
   expect(stack.memory.frames.used).toBeLessThanOrEqual(LIMIT);
+});
+
+test('shadows: those of the last evictions are found with their age, each once', () => {
+  const capacity = 3000;
+  const shadows = new Shadows(capacity);
+  const random = new RandomSource(1).stream('pages');
+  const model = new Map<number, { age: number; at: number }>();
+  let puts = 0;
+  let found = 0;
+  // Ages wrap at 32 bits.
+  let age = 2 ** 31 - 20_000;
+  for (let step = 0; step < 60_000; step++) {
+    const owner = random.below(3);
+    const page = random.below(4000);
+    const key = owner * 10_000 + page;
+    const known = model.get(key);
+    const distance = shadows.take(owner, page, age | 0);
+    if (known !== undefined && puts - known.at <= capacity) expect(distance).toBe(age - known.age);
+    else if (known === undefined) expect(distance).toBe(-1);
+    if (distance >= 0) found++;
+    model.delete(key);
+    if (random.below(3) > 0) {
+      shadows.put(owner, page, age | 0);
+      model.set(key, { age, at: puts++ });
+      age += 1 + random.below(3);
+    }
+  }
+  expect(found).toBeGreaterThan(5000);
+  expect(shadows.bookkeepingBytes).toBeLessThanOrEqual(18 * capacity);
 });

@@ -5,22 +5,18 @@ import { mix32 } from '@flashstack/sim';
  * older could not count any more, since more pages have gone since then than the cache has.
  */
 export class Shadows {
-  private readonly owner: Int32Array;
-  private readonly page: Int32Array;
-  private readonly age: Int32Array;
+  private readonly capacity: number;
+  private owner: Int32Array = new Int32Array(0);
+  private page: Int32Array = new Int32Array(0);
+  private age: Int32Array = new Int32Array(0);
   /** Next entry of the same chain, −1 at the end. */
-  private readonly next: Int32Array;
-  private readonly heads: Int32Array;
+  private next: Int32Array = new Int32Array(0);
+  private heads: Int32Array = new Int32Array(1);
   private position = 0;
 
   constructor(capacity: number) {
-    this.owner = new Int32Array(capacity).fill(-1);
-    this.page = new Int32Array(capacity);
-    this.age = new Int32Array(capacity);
-    this.next = new Int32Array(capacity);
-    let chains = 1;
-    while (4 * chains <= capacity) chains *= 2;
-    this.heads = new Int32Array(chains).fill(-1);
+    this.capacity = capacity;
+    this.resize(Math.min(capacity, 1024));
   }
 
   get bookkeepingBytes(): number {
@@ -29,9 +25,12 @@ export class Shadows {
 
   /** A page goes. `age` wraps at 32 bits. */
   put(owner: number, page: number, age: number): void {
-    const entry = this.position;
+    if (this.position === this.owner.length) {
+      if (this.position < this.capacity) this.resize(Math.min(this.capacity, 2 * this.position));
+      else this.position = 0;
+    }
+    const entry = this.position++;
     if (this.owner[entry] >= 0) this.unlink(entry);
-    this.position = entry + 1 === this.owner.length ? 0 : entry + 1;
     this.owner[entry] = owner;
     this.page[entry] = page;
     this.age[entry] = age;
@@ -49,6 +48,22 @@ export class Shadows {
       return (age - this.age[entry]) >>> 0;
     }
     return -1;
+  }
+
+  /** Makes room for more entries, and chains them anew. */
+  private resize(entries: number): void {
+    const { owner, page, age } = this;
+    this.owner = new Int32Array(entries).fill(-1);
+    this.page = new Int32Array(entries);
+    this.age = new Int32Array(entries);
+    this.next = new Int32Array(entries);
+    let chains = 1;
+    while (4 * chains <= entries) chains *= 2;
+    this.heads = new Int32Array(chains).fill(-1);
+    this.position = 0;
+    for (let entry = 0; entry < owner.length; entry++) {
+      if (owner[entry] >= 0) this.put(owner[entry], page[entry], age[entry]);
+    }
   }
 
   private chainOf(owner: number, page: number): number {
