@@ -23,7 +23,8 @@ describe('reproduce', () => {
     for (const id of ['VS-X25M', 'VS-PAGE', 'VS-HYBRID', 'VS-WAF', 'VS-RAND', 'VN-950', 'VN-CORES', 'VN-CACHE']) {
       expect(out).toContain(`\n${id} `);
     }
-    for (const id of ['ORC-MAP', 'AMF-MAP', 'SCHEMES']) expect(out).toContain(`\n${id} `);
+    for (const id of ['ORC-MAP', 'AMF-MAP', 'RA-SEQ', 'RA-RAND', 'RA-SIZE', 'RA-GAP', 'SCHEMES'])
+      expect(out).toContain(`\n${id} `);
     for (const line of out.split('\n')) expect(width(line)).toBeLessThanOrEqual(80);
     const listed = JSON.parse((await cli('reproduce --list --json')).out) as { id: string; state: string }[];
     expect(listed.find(({ id }) => id === 'ORC-MAP')?.state).toBe('pass');

@@ -1,4 +1,5 @@
 import { amfMap, orcMap } from './mapping-tables.js';
+import { raGap, raRand, raSeq, raSize } from './readahead.js';
 import recordedStates from './recorded.json' with { type: 'json' };
 import { schemeComparison } from './schemes.js';
 import type { Study } from './study.js';
@@ -39,5 +40,9 @@ export const studies: readonly Study[] = [
   vnCache,
   orcMap,
   amfMap,
+  raSeq,
+  raRand,
+  raSize,
+  raGap,
   schemeComparison,
 ];
