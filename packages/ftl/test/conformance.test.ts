@@ -1,24 +1,23 @@
 import { describe, test } from 'vitest';
 import { ftlConformance } from '../src/conformance/index.js';
 import { type Engine, subject } from './subjects.js';
-import { depth, full } from './support.js';
+import { cutsPerScheduler, full } from './support.js';
 
-// The two event schedulers share the seeds between them.
-const seeds: readonly (readonly [Engine, number, number])[] = [
-  ['instant', 1, depth * (full ? 1000 : 50)],
-  ['timeline', 1, depth * (full ? 1000 : 50)],
-  ['event-reserve', 1, depth * (full ? 500 : 25)],
-  ['event-arbitrate', 1 + depth * (full ? 500 : 25), depth * (full ? 500 : 25)],
+const seeds: readonly (readonly [Engine, number])[] = [
+  ['instant', full ? 1000 : 50],
+  ['timeline', full ? 1000 : 50],
+  ['event-reserve', full ? 500 : 25],
+  ['event-arbitrate', full ? 500 : 25],
 ];
 
-for (const [engine, firstSeed, count] of seeds) {
+for (const [engine, count] of seeds) {
   describe(`page mapping on the ${engine} scheduler`, () => {
     ftlConformance({
       test: (name, run) => test(name, run),
       factory: (scenario, client) => subject(engine, scenario, client),
       supports: { powerCut: true },
-      firstSeed,
       seeds: count,
+      powerCuts: cutsPerScheduler,
     });
   });
 }

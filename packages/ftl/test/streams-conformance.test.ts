@@ -1,22 +1,20 @@
 import { describe, test } from 'vitest';
 import { ftlConformance } from '../src/conformance/index.js';
 import { type Engine, separatingSetup, subject } from './subjects.js';
-import { depth, full } from './support.js';
+import { cutsPerScheduler, full } from './support.js';
 
-const seeds: readonly (readonly [Engine, number, number])[] = [
-  ['instant', 1, depth * (full ? 150 : 12)],
-  ['timeline', 1, depth * (full ? 150 : 8)],
-  ['event-arbitrate', 1, depth * (full ? 150 : 8)],
-];
+const engines: readonly Engine[] = ['instant', 'timeline', 'event-reserve', 'event-arbitrate'];
 
-for (const [engine, firstSeed, count] of seeds) {
-  describe(`data placed by lifetime on the ${engine} scheduler`, () => {
-    ftlConformance({
-      test: (name, run) => test(name, run),
-      factory: (scenario, client) => subject(engine, scenario, client, separatingSetup),
-      supports: { powerCut: true },
-      firstSeed,
-      seeds: count,
+for (const policy of ['dac', 'sepbit', 'fdp'] as const) {
+  for (const engine of engines) {
+    describe(`streams of ${policy} on the ${engine} scheduler`, () => {
+      ftlConformance({
+        test: (name, run) => test(name, run),
+        factory: (scenario, client) => subject(engine, scenario, client, separatingSetup(policy)),
+        supports: { powerCut: true },
+        seeds: full ? 40 : 3,
+        powerCuts: cutsPerScheduler,
+      });
     });
-  });
+  }
 }

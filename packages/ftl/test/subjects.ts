@@ -99,24 +99,23 @@ export function dftlSetup(seed: number, faults: boolean): Setup {
 }
 
 /** Page mapping, or DFTL, with a stream policy that places relocated data too. */
-export function separatingSetup(seed: number, faults: boolean): Setup {
-  const random = new RandomSource(seed).stream('separating');
-  const { shape, options } = random.below(3) === 0 ? dftlSetup(seed, faults) : pageMapSetup(seed, faults);
-  const isUnit = options.domain === 'unit' && shape.channels === 2;
-  const fdp = { handles: 2, groups: isUnit ? 2 : 1, isolation: pick(random, ['initial', 'persistent']) };
-  const streams = pick(random, [
-    { name: 'dac', parameters: { regions: 3, promoteAge: pick(random, [0, 0.5]), demoteAge: pick(random, [0, 0.5]) } },
-    { name: 'sepbit' },
-    { name: 'fdp', parameters: fdp },
-  ]);
-  const mixes = streams.name === 'dac' || fdp.isolation === 'persistent';
-  const placement = streams.name !== 'sepbit' && mixes ? (options.placement ?? 'separate') : 'separate';
-  const logicalSlots = Math.floor(options.logicalSlots * (faults ? 0.35 : 0.5));
-  // Many frontiers in small domains: blocks of more, smaller ones.
-  const blocksPerPlane = (shape.blocksPerPlane ?? 0) + 8;
-  return {
-    shape: { ...shape, blocksPerPlane },
-    options: { ...options, logicalSlots, streams, placement, gcKeepsStream: false },
+export function separatingSetup(policy: 'dac' | 'sepbit' | 'fdp'): (seed: number, faults: boolean) => Setup {
+  return (seed, faults) => {
+    const random = new RandomSource(seed).stream('separating');
+    const { shape, options } = random.below(3) === 0 ? dftlSetup(seed, faults) : pageMapSetup(seed, faults);
+    const isUnit = options.domain === 'unit' && shape.channels === 2;
+    const fdp = { handles: 2, groups: isUnit ? 2 : 1, isolation: pick(random, ['initial', 'persistent']) };
+    const ages = { promoteAge: pick(random, [0, 0.5]), demoteAge: pick(random, [0, 0.5]) };
+    const parameters = { dac: { regions: 3, ...ages }, sepbit: {}, fdp }[policy];
+    const mixes = policy === 'dac' || (policy === 'fdp' && fdp.isolation === 'persistent');
+    const placement = mixes ? (options.placement ?? 'separate') : 'separate';
+    const logicalSlots = Math.floor(options.logicalSlots * (faults ? 0.35 : 0.5));
+    // Many frontiers in small domains: blocks of more, smaller ones.
+    const blocksPerPlane = (shape.blocksPerPlane ?? 0) + 8;
+    return {
+      shape: { ...shape, blocksPerPlane },
+      options: { ...options, logicalSlots, streams: { name: policy, parameters }, placement, gcKeepsStream: false },
+    };
   };
 }
 

@@ -13,8 +13,8 @@ import { RandomSource } from '@flashstack/sim';
 import { type FtlClient, type FtlOptions, PageMapFtl } from '../src/index.js';
 
 export const full: boolean = process.env.CI !== undefined;
-/** The deep profile multiplies the seeds. */
-export const depth: number = process.env.FLASHSTACK_LONG === undefined ? 1 : 3;
+/** Power cuts per scheme or stream policy on each of four schedulers: 2,000 under CI, 100,000 in the deep profile in all. */
+export const cutsPerScheduler: number = process.env.FLASHSTACK_LONG !== undefined ? 25_000 : full ? 500 : 0;
 
 export interface Shape extends Partial<NandGeometry> {
   readonly features?: Partial<NandFeatures>;

@@ -44,6 +44,11 @@ export interface FtlConformanceOptions {
   readonly supports: FtlSupports;
   /** Random runs per group of tests. Default 50. */
   readonly seeds?: number;
+  /**
+   * Each of the two groups with power cuts goes on with further seeds until it has made half so many. Default 0: as many
+   * as the seeds happen to make.
+   */
+  readonly powerCuts?: number;
   /** First seed. Default 1. */
   readonly firstSeed?: number;
   /** Operations per run. Default 400. */
@@ -53,6 +58,8 @@ export interface FtlConformanceOptions {
 /** One random run against one subject. */
 export class Run {
   readonly subject: FtlSubject;
+  /** Power cuts so far. */
+  cutsMade = 0;
   protected readonly shadow: ShadowClient;
   protected readonly random: RandomStream;
   protected readonly slots: number;
@@ -160,6 +167,7 @@ export class Run {
   }
 
   protected cut(): void {
+    this.cutsMade++;
     this.shadow.powerCut();
     this.subject.powerCut();
     this.inspect();

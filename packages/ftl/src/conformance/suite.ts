@@ -10,8 +10,14 @@ export function ftlConformance(options: FtlConformanceOptions): void {
   const seeds = options.seeds ?? 50;
   const first = options.firstSeed ?? 1;
   const group = (name: string, faults: boolean, cuts: boolean): void => {
-    test(`${name}, ${seeds} seeds`, () => {
-      for (let seed = first; seed < first + seeds; seed++) newRun(options, { seed, faults }, cuts).run();
+    const wanted = cuts ? Math.ceil((options.powerCuts ?? 0) / 2) : 0;
+    test(`${name}, ${seeds} seeds${wanted > 0 ? ` and at least ${wanted} cuts` : ''}`, () => {
+      let made = 0;
+      for (let seed = first; seed < first + seeds || made < wanted; seed++) {
+        const run = newRun(options, { seed, faults }, cuts);
+        run.run();
+        made += run.cutsMade;
+      }
     });
   };
   test('an unwritten slot reads as nothing', () => newRun(options, { seed: 1, faults: false }, false).readUnwritten());
