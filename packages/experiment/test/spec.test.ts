@@ -73,6 +73,22 @@ describe('a spec', () => {
     expect(new Set([base, ...changes.map(hash)]).size).toBe(changes.length + 1);
   });
 
+  test('is hashed by what is set: a default of the FTL that is written down changes the hash, and nothing else', async () => {
+    const withOverrides = (overrides: object): ExperimentSpec => {
+      const { device } = smallSpec;
+      if (typeof device === 'string') throw new Error('the small spec has a map as device');
+      const workload = { kind: 'random', parameters: { requests: 10_000, readShare: 0.3 } };
+      return { ...smallSpec, workload, device: { ...device, overrides: { ...device.overrides, ...overrides } } };
+    };
+    const [plain, written] = [{}, { 'ftl.gcMode': 'token', 'ftl.allocation': 'dynamic', 'ftl.order': 'CWDP' }];
+    const { spec: _plainSpec, specHash: plainHash, ...asIs } = await runExperiment(withOverrides(plain));
+    const { spec: _writtenSpec, specHash: writtenHash, ...same } = await runExperiment(withOverrides(written));
+    expect(same).toEqual(asIs);
+    expect(writtenHash).not.toBe(plainHash);
+    // What the preset says may be said again.
+    expect(hashSpec(withOverrides({ 'ftl.victim': 'greedy', 'ftl.domain': 'unit' })).specHash).toBe(plainHash);
+  });
+
   test('every leaf of a drive changes the hash', () => {
     const config = resolveDevice({ device: 'generic-tlc-nvme' });
     const seen = new Set<string>([hashOf(config)]);
