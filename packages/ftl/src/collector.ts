@@ -1,44 +1,10 @@
-import { type NandArray, NandClass, type NandScheduler, NandStatus, type Token } from '@flashstack/nand-device';
-import { BlockState, type BlockTable } from './block-table.js';
-import type { BlockEraser } from './eraser.js';
-import { FtlError } from './errors.js';
-import type { Frontiers } from './frontier.js';
-import type { ResolvedFtlOptions } from './options.js';
+import { NandClass, type NandScheduler, NandStatus, type Token } from '@flashstack/nand-device';
+import { BlockState } from './block-table.js';
+import type { CollectorParts } from './collector-parts.js';
 import type { FtlProbe } from './probe.js';
-import { type FtlStats, MoveReason, VALIDITY_BUCKETS } from './stats.js';
+import { MoveReason, VALIDITY_BUCKETS } from './stats.js';
+import { VictimChoice } from './victim-choice.js';
 import { VictimCursor } from './victim-cursor.js';
-import type { VictimPolicy } from './victims/policy.js';
-
-/** What the collector needs of the FTL around it. */
-export interface CollectorOwner {
-  /** An open frontier of the domain for the relocated slot `lpn` of `block`, or −1 if there is no room. */
-  moveFrontier(domain: number, block: number, reason: number, lpn: number): number;
-  /** The same for most slots of `block`, not opened yet. */
-  moveTarget(domain: number, block: number, reason: number): number;
-  /** Slots that making the trims of `block` durable may take. */
-  trimReserve(block: number): number;
-  /** Make the trims of `block` durable, without which it must not be erased; false if there is no room now. */
-  beforeErase(block: number, domain: number): boolean;
-  /** The data of `lpn` in slot `psn` could not be read; the slot is relocated as a lost one. */
-  slotLost(lpn: number, psn: number): void;
-  /** `block` is about to be emptied. */
-  reclaiming(block: number): void;
-  /** All valid slots of `block`, or those of a page of it, have been relocated. */
-  relocated(block: number): void;
-}
-
-/** What a collector works on. */
-export interface CollectorParts {
-  readonly array: NandArray;
-  readonly table: BlockTable;
-  readonly policy: VictimPolicy;
-  readonly frontiers: Frontiers;
-  readonly eraser: BlockEraser;
-  readonly stats: FtlStats;
-  readonly options: ResolvedFtlOptions;
-  readonly owner: CollectorOwner;
-  readonly slotsPerPage: number;
-}
 
 /**
  * Empties blocks: one victim per domain at a time, page by page, for garbage collection, wear levelling, refresh or
@@ -58,8 +24,7 @@ export class Collector {
   /** Blocks to be emptied for another reason than garbage collection, with that reason. */
   private readonly urgent: number[] = [];
   private readonly urgentReason: number[] = [];
-  /** Victims in a row without an invalid slot, per domain. */
-  private readonly fruitless: Int32Array;
+  private readonly choice: VictimChoice;
   private readonly parts: CollectorParts;
 
   constructor(parts: CollectorParts, scheduler: NandScheduler) {
@@ -72,7 +37,7 @@ export class Collector {
     this.credit = new Float64Array(domains);
     this.cost = new Int32Array(domains);
     this.gain = new Int32Array(domains);
-    this.fruitless = new Int32Array(domains);
+    this.choice = new VictimChoice(parts);
   }
 
   /** A host slot went to `domain`: collect as the mode says. */
@@ -206,7 +171,7 @@ export class Collector {
   private start(domain: number): boolean {
     if (this.urgent.length > 0 && this.startUrgent(domain)) return true;
     const { table, stats } = this.parts;
-    const block = this.victimOf(domain);
+    const block = this.choice.next(domain);
     if (block < 0) return false;
     if (stats.gcStartHost < 0) {
       stats.gcStartHost = stats.host;
@@ -219,51 +184,6 @@ export class Collector {
     return true;
   }
 
-  /** The block to collect: the policy's choice, if there is room and hope; −1 if there is none. */
-  private victimOf(domain: number): number {
-    const { table, policy, stats } = this.parts;
-    const choice = policy.choose(domain);
-    if (choice < 0) return -1;
-    if (table.state[choice] !== BlockState.closed || table.domainOf(choice) !== domain) {
-      throw new FtlError(
-        'ERR_FTL_VICTIM',
-        `the victim policy chose block ${choice}, which is no closed block of domain ${domain}`,
-      );
-    }
-    const full = table.valid[choice] >= table.capacity[choice];
-    if (full && !table.reclaimable(domain)) return -1;
-    let block = choice;
-    // Some policies choose blocks from which nothing is gained while others hold invalid slots. First in, first out that
-    // goes on for a round at most; drawn at random it may go on for longer, and by a careless policy for ever.
-    const fits = this.fits(domain, choice, MoveReason.gc);
-    // An erase is about to give space.
-    if (!fits && this.parts.eraser.inFlight(domain)) return -1;
-    if ((full && this.fruitless[domain] >= table.blocksPerDomain) || !fits) {
-      // Close to the end of space, too, the emptiest block must do, whatever the policy says.
-      block = table.leastValid(domain);
-      if (!this.fits(domain, block, MoveReason.gc) && !this.mayFit(domain, block)) return -1;
-    }
-    if (block !== choice) stats.overruled++;
-    this.fruitless[domain] = table.valid[block] < table.capacity[block] ? 0 : this.fruitless[domain] + 1;
-    return block;
-  }
-
-  /** True if all valid slots of the block, and padding behind them, find room without waiting for an erase. */
-  private fits(domain: number, block: number, reason: number): boolean {
-    const { table, frontiers, owner } = this.parts;
-    const need = table.valid[block] + frontiers.mostPadding + owner.trimReserve(block);
-    const free = table.freeSlots[domain];
-    return need <= free || need <= free + frontiers.roomLeft(owner.moveTarget(domain, block, reason));
-  }
-
-  /** The last resort, if no erase is about to give space: padding need not take as much as it may. */
-  private mayFit(domain: number, block: number): boolean {
-    const { table, frontiers, eraser, owner } = this.parts;
-    if (eraser.erasing[domain] > 0) return false;
-    const free = table.freeSlots[domain];
-    return table.valid[block] < free + frontiers.roomLeft(owner.moveTarget(domain, block, MoveReason.gc));
-  }
-
   private startUrgent(domain: number): boolean {
     const { table, options } = this.parts;
     for (let i = 0; i < this.urgent.length; i++) {
@@ -274,7 +194,7 @@ export class Collector {
       const gone = table.state[block] !== BlockState.closed;
       // Each move that fits gives its block back, so it may begin with the space that is kept for collection.
       const spare = reason === MoveReason.retirement || table.freeCount[domain] >= options.gcHard;
-      if (!gone && (!spare || !this.fits(domain, block, reason))) continue;
+      if (!gone && (!spare || !this.choice.fits(domain, block, reason))) continue;
       this.urgent.splice(i, 1);
       this.urgentReason.splice(i, 1);
       i--;

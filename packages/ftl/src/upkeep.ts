@@ -1,6 +1,7 @@
 import type { Allocator } from './allocator.js';
 import type { BlockTable } from './block-table.js';
-import type { Collector, CollectorOwner } from './collector.js';
+import type { Collector } from './collector.js';
+import type { CollectorOwner } from './collector-parts.js';
 import { Custody, type CustodyParts } from './custody.js';
 import type { BlockEraser } from './eraser.js';
 import type { Frontiers } from './frontier.js';

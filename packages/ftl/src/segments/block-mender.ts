@@ -3,7 +3,8 @@ import { FtlStatus } from '../contract.js';
 import type { Jobs } from '../jobs.js';
 import { SlotFlag } from '../slot-contents.js';
 import { MoveReason } from '../stats.js';
-import { type Mender, type SegmentArea, SegmentFlag } from './segment-area.js';
+import type { Mender } from './area-parts.js';
+import { type SegmentArea, SegmentFlag } from './segment-area.js';
 
 /** Which pages are copied, and how. */
 interface Copy {

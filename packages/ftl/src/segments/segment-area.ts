@@ -1,19 +1,9 @@
-import {
-  type NandArray,
-  NandClass,
-  type NandClient,
-  type NandScheduler,
-  NandStatus,
-  PADDING_LPN,
-} from '@flashstack/nand-device';
+import { NandClass, type NandScheduler, NandStatus, PADDING_LPN } from '@flashstack/nand-device';
 import type { BlockTable } from '../block-table.js';
-import type { FtlClient } from '../contract.js';
-import type { Frontiers } from '../frontier.js';
 import { Done } from '../frontier-parts.js';
 import type { FtlProbe } from '../probe.js';
-import type { SlotContents } from '../slot-contents.js';
-import type { FtlStats } from '../stats.js';
 import { UnitRecords } from '../unit-records.js';
+import type { AreaParts } from './area-parts.js';
 import { GroupBlocks } from './group-blocks.js';
 import { GroupEraser } from './group-eraser.js';
 import type { SegmentLayout } from './layout.js';
@@ -32,32 +22,6 @@ export const SegmentFlag = {
 
 /** What `SegmentArea.prepare` found. */
 export const Readiness = { ready: 0, wait: 1, refused: 2 } as const;
-
-/** What a segment area works on. */
-export interface AreaParts {
-  readonly array: NandArray;
-  readonly scheduler: NandScheduler;
-  readonly client: FtlClient;
-  readonly stats: FtlStats;
-  readonly contents: SlotContents | null;
-  /** The page map beside the area, in which backups of slots are found. */
-  readonly backups: Frontiers;
-  readonly layout: SegmentLayout;
-  /** Receives completions: arguments as in `Done` and `BlockDone`. */
-  readonly completions: NandClient;
-  readonly mender: Mender;
-}
-
-/** Replaces blocks in the middle of their lives. */
-export interface Mender {
-  /**
-   * The program of the unit of `segment` that begins at `start` failed in the planes of `failed` (bit i: plane i). Writes it
-   * elsewhere. @returns a token of what it did last; −1 if there is no block for it.
-   */
-  programFailed(segment: number, start: number, failed: number): number;
-  /** Replaces what must be replaced in a damaged segment. @returns true if that is done. */
-  mend(segment: number): boolean;
-}
 
 /**
  * The data area of an append-only FTL: segments written in order into groups of erase blocks and erased as a whole. The
