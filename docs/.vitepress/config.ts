@@ -54,6 +54,7 @@ export default defineConfig({
         text: 'How to',
         items: [
           { text: 'Write your own victim policy', link: '/guide/own-strategy' },
+          { text: 'Write append-only drives', link: '/guide/append-only-drives' },
           { text: 'Write your own mapping scheme', link: '/guide/own-mapping' },
           { text: 'Write your own device preset', link: '/guide/own-preset' },
           { text: 'Read a trace of your own format', link: '/guide/own-trace-format' },

@@ -6,7 +6,7 @@ import {
   StatsRegistry,
   type TimeSeriesRecord,
 } from '@flashstack/sim';
-import { Ssd, type SsdConfig } from '@flashstack/ssd';
+import { Ssd } from '@flashstack/ssd';
 import { type OperationSource, Replay, type ReplayStats } from '@flashstack/workloads';
 import { analyse } from './analysis.js';
 import { canonicalJson } from './canonical-json.js';
@@ -17,6 +17,7 @@ import { prepareDrive } from './prepare-drive.js';
 import { resolveDevice, resolveSpec } from './resolve-spec.js';
 import { type ExperimentResult, RESULT_SCHEMA } from './result.js';
 import { DriveSampler } from './sampler.js';
+import { segmentShapeOf } from './segment-shape.js';
 import { sha256 } from './sha256.js';
 import type { ExperimentSpec, ResolvedSpec } from './spec.js';
 import { WarmupPhase } from './warm-up.js';
@@ -100,7 +101,7 @@ export async function runExperiment(
   const config = resolveDevice(spec, extensions);
   const simulator = new Simulator();
   const ssd = new Ssd(simulator, equip(config, extensions), { seed: resolved.seed });
-  const source = given ?? generate(resolved, config, extensions);
+  const source = given ?? generate(resolved, ssd, extensions);
   const { seed, loop, repeat, address, verify } = resolved;
   const replay = new Replay(simulator, ssd, source, { seed, loop, repeat, address, verify });
 
@@ -185,11 +186,11 @@ function percentileSeries(stats: ReplayStats): Record<string, TimeSeriesRecord> 
   return series;
 }
 
-function generate(spec: ResolvedSpec, config: SsdConfig, { workloads }: Extensions): OperationSource {
+function generate(spec: ResolvedSpec, ssd: Ssd, { workloads }: Extensions): OperationSource {
   const { workload } = spec;
   if (!('parameters' in workload)) throw new SimulationError('ERR_SPEC_SOURCE', 'no operations were given');
   const kind = lookupStrategy(workloads, workload.kind, 'workload');
-  return kind.create(workload.parameters)(config.capacityBytes, new RandomSource(spec.seed));
+  return kind.create(workload.parameters)(ssd.config.capacityBytes, new RandomSource(spec.seed), segmentShapeOf(ssd));
 }
 
 /** No request may be lost, by the workload's count and by the drive's. */

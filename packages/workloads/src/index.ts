@@ -43,6 +43,7 @@ export { ReplayError, ReplayErrorCode } from './replay-error.js';
 export { ReplayStats, type RequestKind, RequestStats, requestKinds } from './replay-stats.js';
 export { parseSizes, type RequestSize } from './request-sizes.js';
 export { type FieldSeparator, Row } from './row.js';
+export { type SegmentOptions, type SegmentOrder, type SegmentShape, SegmentSource } from './segments.js';
 export { readStrace } from './strace/read-strace.js';
 export type { SystemReplayOptions, TracePace } from './strace/replay-options.js';
 export { type StraceOptions, StraceReader } from './strace/strace-reader.js';

@@ -1,10 +1,17 @@
+import { BlockOp } from '@flashstack/block-device';
 import type { Parameter, ParameterValues, RandomSource, StrategyKind } from '@flashstack/sim';
 import type { OperationSource } from './operation.js';
+import { ReplayError, ReplayErrorCode } from './replay-error.js';
 import { parseSizes } from './request-sizes.js';
+import { type SegmentOptions, type SegmentShape, SegmentSource } from './segments.js';
 import { type AccessPattern, type SyntheticOptions, SyntheticSource } from './synthetic.js';
 
-/** Makes the operations of a workload for a device of this size. */
-export type WorkloadFactory = (deviceBytes: number, random: RandomSource) => OperationSource;
+/** Makes the operations of a workload for a device of this size; `segments`: how it wants to be written, if it is append-only. */
+export type WorkloadFactory = (
+  deviceBytes: number,
+  random: RandomSource,
+  segments?: SegmentShape | null,
+) => OperationSource;
 
 const size = (name: string, value: number, min: number, help: string): Parameter => ({
   name,
@@ -82,7 +89,62 @@ export const syntheticKinds: readonly StrategyKind<WorkloadFactory>[] = [
     share('hotShare', 0.8, 'Share of the requests that goes to it.'),
     scatter,
   ]),
+  {
+    name: 'segments',
+    summary: 'Segments (zones, superblocks) one after the other, each released before it is written again: a log.',
+    parameters: [
+      whole('requests', 100_000, 1, 'requests', 'Number of reads and writes.'),
+      size('requestBytes', 65_536, 1, 'Bytes of each request.'),
+      size('segmentBytes', 0, 0, 'Size of a segment; 0: those of an append-only drive.'),
+      {
+        name: 'order',
+        type: 'enum',
+        values: ['round-robin', 'random', 'hot-cold'],
+        default: 'round-robin',
+        help: 'Which segment comes next: in turn, any, or mostly a hot one.',
+      },
+      whole('logs', 1, 1, 'segments', 'Segments written at a time, in turn.'),
+      share('hotFraction', 0.2, 'hot-cold: hot fraction of the segments, from the start.'),
+      share('hotShare', 0.8, 'hot-cold: share of the segments begun that are hot.'),
+      ...common.filter(({ name }) => ['readShare', 'gapNs', 'gaps', 'flushEvery'].includes(name)),
+    ],
+    create: (values) => (deviceBytes, random, segments) => {
+      const { segmentBytes, ...rest } = values as unknown as Required<Omit<SegmentOptions, 'shape'>> & {
+        readonly segmentBytes: number;
+      };
+      return new SegmentSource({ ...rest, shape: shapeFor(segmentBytes, deviceBytes, segments ?? null) }, random);
+    },
+  },
 ];
+
+/** The segments of the drive, or for one that can be written anywhere those of the size asked for. */
+function shapeFor(segmentBytes: number, deviceBytes: number, own: SegmentShape | null): SegmentShape {
+  const wrong = (message: string): ReplayError => new ReplayError(ReplayErrorCode.option, message, 'segmentBytes');
+  if (own !== null) {
+    if (segmentBytes === 0 || segmentBytes === own.segmentBytes) return own;
+    throw wrong(
+      `segmentBytes is ${segmentBytes}, but the segments of the drive are ${own.segmentBytes} bytes: leave it out`,
+    );
+  }
+  const count = segmentBytes === 0 ? 0 : Math.floor(deviceBytes / segmentBytes);
+  if (count < 2) {
+    throw wrong(
+      segmentBytes === 0
+        ? 'segmentBytes is missing: the drive has no segments of its own (ftl.mapping segment, disaggregate or zoned)'
+        : `segmentBytes must be at most half of the drive of ${deviceBytes} bytes, found ${segmentBytes}`,
+    );
+  }
+  return {
+    firstByte: 0,
+    segmentBytes,
+    capacityBytes: segmentBytes,
+    lastCapacityBytes: segmentBytes,
+    count,
+    alignBytes: 1,
+    release: BlockOp.discard,
+    mostOpen: 0,
+  };
+}
 
 function kind(pattern: AccessPattern, summary: string, own: readonly Parameter[]): StrategyKind<WorkloadFactory> {
   return {
