@@ -55,15 +55,10 @@ export class SegmentArea {
   readonly jobs: Int32Array;
   readonly records: UnitRecords;
   readonly eraser: GroupEraser;
-  /** Physical blocks that failed and are not erased again. */
-  readonly failing: Set<number> = new Set();
   /** What a recovery found is being made safe: nothing is written or released before. */
   isHeld = false;
   /** A segment could not be opened, because too many blocks have failed. */
   exhausted = false;
-  /** Groups, and spare blocks, whose erase is in flight. */
-  erasingGroups = 0;
-  erasingBlocks = 0;
   scheduler: NandScheduler;
   probe: FtlProbe | null = null;
   readonly parts: AreaParts;
