@@ -2,6 +2,7 @@ import type { MaybeTask, Task } from '@flashstack/sim';
 import type { CallCosts } from './costs.js';
 import { pagesOf } from './cursor-io.js';
 import type { Host } from './host.js';
+import type { OpenFile } from './open-file.js';
 import type { HostProcess } from './user-process.js';
 
 /**
@@ -24,29 +25,29 @@ export abstract class CallFrame {
   }
 
   /** Ends a read that had nothing to wait for. */
-  haveRead(bytes: number, offset: number): MaybeTask {
-    this.countRead(bytes, offset);
+  haveRead(file: OpenFile, bytes: number, offset: number): MaybeTask {
+    this.countRead(file, bytes, offset);
     return this.finish(bytes, 0);
   }
 
   /** Ends a write that had nothing to wait for. */
-  haveWritten(bytes: number, offset: number): MaybeTask {
-    this.countWritten(bytes, offset);
+  haveWritten(file: OpenFile, bytes: number, offset: number): MaybeTask {
+    this.countWritten(file, bytes, offset);
     return this.finish(bytes, 0);
   }
 
   /** Counts a read and its CPU time. */
-  countRead(bytes: number, offset: number): void {
-    const { read, readPage } = this.host.costs;
+  countRead(file: OpenFile, bytes: number, offset: number): void {
+    const { read, readPage, direct } = this.host.costs;
     this.host.stats.readBytes += bytes;
-    this.debtNs += read + pagesOf(offset, bytes) * readPage;
+    this.debtNs += read + (this.host.isDirect(file) ? direct : pagesOf(offset, bytes) * readPage);
   }
 
   /** Counts a write and its CPU time. */
-  countWritten(bytes: number, offset: number): void {
-    const { write, writePage } = this.host.costs;
+  countWritten(file: OpenFile, bytes: number, offset: number): void {
+    const { write, writePage, direct } = this.host.costs;
     this.host.stats.writtenBytes += bytes;
-    this.debtNs += write + pagesOf(offset, bytes) * writePage;
+    this.debtNs += write + (this.host.isDirect(file) ? direct : pagesOf(offset, bytes) * writePage);
   }
 
   /** Ends a call that may have to wait: spends its CPU time, whatever its outcome. */

@@ -19,7 +19,9 @@ export function readAt(
 ): MaybeTask {
   checkRead(file, into, length, offset);
   const done = read(thread, file, into, length, offset);
-  return typeof done === 'number' ? thread.haveRead(done, offset) : thread.wait(counted(thread, done, offset, false));
+  return typeof done === 'number'
+    ? thread.haveRead(file, done, offset)
+    : thread.wait(counted(thread, file, done, offset, false));
 }
 
 /** `pwrite`: at an offset, with the CPU time. As on Linux, a file opened for appending is appended to. */
@@ -32,7 +34,9 @@ export function writeAt(
 ): MaybeTask {
   checkWrite(file, from, length, offset);
   const done = write(thread, file, from, length, placeOf(file, offset));
-  return typeof done === 'number' ? thread.haveWritten(done, offset) : thread.wait(counted(thread, done, offset, true));
+  return typeof done === 'number'
+    ? thread.haveWritten(file, done, offset)
+    : thread.wait(counted(thread, file, done, offset, true));
 }
 
 /** `read`: at the position, which moves. */
@@ -50,7 +54,7 @@ export function readNext(thread: CallFrame, file: OpenFile, into: Uint8Array | n
   if (typeof done !== 'number') return thread.wait(readOn(thread, file, done));
   cursor.unlock();
   file.position = position + done;
-  return thread.haveRead(done, position);
+  return thread.haveRead(file, done, position);
 }
 
 /** `write`: at the position, which moves, or at the end of a file opened for appending. */
@@ -68,7 +72,7 @@ export function writeNext(thread: CallFrame, file: OpenFile, from: Uint8Array | 
   if (typeof done !== 'number') return thread.wait(writeOn(thread, file, done));
   cursor.unlock();
   if (done > 0) file.position = thread.writtenAt + done;
-  return thread.haveWritten(done, position);
+  return thread.haveWritten(file, done, position);
 }
 
 /** −1: at the end. */
@@ -76,10 +80,16 @@ function placeOf(file: OpenFile, offset: number): number {
   return (file.flags & OpenFlag.append) !== 0 ? -1 : offset;
 }
 
-function* counted(thread: CallFrame, rest: Task<number>, offset: number, written: boolean): Task<number> {
+function* counted(
+  thread: CallFrame,
+  file: OpenFile,
+  rest: Task<number>,
+  offset: number,
+  written: boolean,
+): Task<number> {
   const done = yield* rest;
-  if (written) thread.countWritten(done, offset);
-  else thread.countRead(done, offset);
+  if (written) thread.countWritten(file, done, offset);
+  else thread.countRead(file, done, offset);
   return done;
 }
 
@@ -100,7 +110,7 @@ function* readOn(
     const rest = begun ?? read(thread, file, into, length, position);
     const done = typeof rest === 'number' ? rest : yield* rest;
     file.position = position + done;
-    thread.countRead(done, position);
+    thread.countRead(file, done, position);
     return done;
   } finally {
     file.cursor.unlock();
@@ -124,7 +134,7 @@ function* writeOn(
     const rest = begun ?? write(thread, file, from, length, placeOf(file, position));
     const done = typeof rest === 'number' ? rest : yield* rest;
     if (done > 0) file.position = thread.writtenAt + done;
-    thread.countWritten(done, position);
+    thread.countWritten(file, done, position);
     return done;
   } finally {
     file.cursor.unlock();
@@ -152,8 +162,8 @@ export function* copyRange(
     const done = yield* copy(thread, source, from, target, to, length);
     if (sourceOffset < 0) source.position = from + done;
     if (targetOffset < 0) target.position = to + done;
-    thread.countRead(done, from);
-    thread.countWritten(done, to);
+    thread.countRead(source, done, from);
+    thread.countWritten(target, done, to);
     return done;
   } finally {
     one?.cursor.unlock();

@@ -45,7 +45,7 @@ export function read(
   const count = Math.min(length, inode.size - offset);
   if (count <= 0) return 0;
   const { host } = thread;
-  if ((file.flags & OpenFlag.direct) !== 0 && host.directBytes > 0) {
+  if (host.isDirect(file)) {
     return readDirectly(thread, file, into, length, offset);
   }
   const done = host.cache.read(inode, file.reader, offset, count, into);
@@ -169,7 +169,7 @@ function* writeSlowly(
     const mode = modeAfterWrite(thread.process, inode);
     if (mode !== inode.mode) yield* host.fileSystem.setAttributes(inode, { mode });
     const count = Math.min(length, room);
-    if ((flags & OpenFlag.direct) !== 0 && host.directBytes > 0) {
+    if (host.isDirect(file)) {
       done = yield* writeDirectly(thread, inode, from, count, at);
     }
     if (done < count) {

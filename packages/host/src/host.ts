@@ -15,6 +15,7 @@ import {
   type FsEnvironment,
   FsError,
   type Inode,
+  OpenFlag,
   type ProcessOptions,
   type SystemCalls,
   WallClock,
@@ -200,6 +201,11 @@ export class Host implements SystemCalls {
   *tidy(): Task<void> {
     this.dentries.shrink();
     yield* this.inodes.reap();
+  }
+
+  /** True if reads and writes of the file go past the cache. */
+  isDirect(file: OpenFile): boolean {
+    return (file.flags & OpenFlag.direct) !== 0 && this.directBytes > 0;
   }
 
   /** From which the tags of the next write to a file are drawn. */
