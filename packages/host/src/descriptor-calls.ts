@@ -1,9 +1,11 @@
 import type { MaybeTask, Task } from '@flashstack/sim';
 import {
   type DirectoryEntry,
+  FileAdvice,
   FileKind,
   FsError,
   type Inode,
+  MemoryAdvice,
   OpenFlag,
   PAGE_BYTES,
   Seek,
@@ -156,11 +158,38 @@ export function* allocate(
 export function touchToRead(thread: CallFrame, file: OpenFile, offset: number, length: number): MaybeTask {
   if (!file.readable) throw new FsError('EACCES', 'the mapping cannot be read');
   checkMapped(file, offset, length);
-  const { inode } = file;
-  const done = thread.host.cache.read(inode, file.reader, offset, Math.min(length, inode.size - offset), null);
-  if (typeof done !== 'number') return done;
+  const { inode, reader } = file;
+  const { cache } = thread.host;
+  const end = Math.min(offset + length, inode.size);
+  if (cache.touch === undefined) {
+    const done = cache.read(inode, reader, offset, end - offset, null);
+    if (typeof done !== 'number') return done;
+  } else {
+    for (let page = Math.floor(offset / PAGE_BYTES); page * PAGE_BYTES < end; page++) {
+      const touched = cache.touch(inode, reader, page, file.mappingAdvice);
+      if (typeof touched !== 'number') return touchRest(thread, file, offset, end, page + 1, touched);
+    }
+  }
   touchAccessTime(thread, inode, file.flags);
-  return done;
+  return end - offset;
+}
+
+function* touchRest(
+  thread: CallFrame,
+  file: OpenFile,
+  offset: number,
+  end: number,
+  next: number,
+  begun: Task<number>,
+): Task<number> {
+  const { cache } = thread.host;
+  yield* begun;
+  for (let page = next; page * PAGE_BYTES < Math.min(end, file.inode.size); page++) {
+    const touched = cache.touch?.(file.inode, file.reader, page, file.mappingAdvice) ?? 0;
+    if (typeof touched !== 'number') yield* touched;
+  }
+  touchAccessTime(thread, file.inode, file.flags);
+  return end - offset;
 }
 
 /** Makes pages of a shared mapping dirty. */
@@ -178,7 +207,8 @@ export function* touchToWrite(
   const end = Math.min(offset + length, inode.size);
   for (let at = offset; at < end; ) {
     const count = Math.min(end - at, PAGE_BYTES - (at % PAGE_BYTES));
-    const loaded = cache.load(inode, Math.floor(at / PAGE_BYTES), 1);
+    const page = Math.floor(at / PAGE_BYTES);
+    const loaded = cache.touch?.(inode, file.reader, page, file.mappingAdvice) ?? cache.load(inode, page, 1);
     if (typeof loaded !== 'number') yield* loaded;
     if (!inode.lock.tryWrite()) yield inode.lock.write;
     try {
@@ -201,4 +231,30 @@ function checkMapped(file: OpenFile, offset: number, length: number): void {
   checkExtent(offset, length);
   if ((file.flags & OpenFlag.path) !== 0) throw new FsError('EBADF', 'opened with O_PATH');
   if (offset >= file.inode.size) throw new FsError('EINVAL', `byte ${offset} is beyond the end of the mapped file`);
+}
+
+/** `madvise`: what later touches go by, or what `posix_fadvise` does. */
+export function adviseMapping(
+  thread: CallFrame,
+  file: OpenFile,
+  offset: number,
+  length: number,
+  advice: number,
+): MaybeTask {
+  checkExtent(offset, length);
+  switch (advice) {
+    case MemoryAdvice.normal:
+    case MemoryAdvice.random:
+    case MemoryAdvice.sequential:
+      file.mappingAdvice = advice;
+      return 0;
+    case MemoryAdvice.willNeed:
+      if (length === 0) return 0;
+      return thread.host.cache.advise(file.inode, file.reader, offset, length, FileAdvice.willNeed);
+    case MemoryAdvice.dontNeed:
+      // Only the mapping is given up: pages of a file stay cached.
+      return 0;
+    default:
+      throw new FsError('EINVAL', `advice ${advice}`);
+  }
 }

@@ -142,7 +142,9 @@ export abstract class DescriptorThread extends CallFrame {
   }
 
   madvise(fd: number, offset: number, length: number, advice: number): MaybeTask {
-    return this.fadvise(fd, offset, length, advice);
+    const { seek } = this.begin();
+    const done = descriptors.adviseMapping(this, this.process.files.getOpen(fd), offset, length, advice);
+    return typeof done === 'number' ? this.finish(0, seek) : this.wait(nothingAfter(done), seek);
   }
 
   fstat(fd: number, out: FileStatus): MaybeTask {

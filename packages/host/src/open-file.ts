@@ -1,5 +1,5 @@
 import { Mutex, type Simulator } from '@flashstack/sim';
-import { type FileCache, FsError, type Inode, OpenFlag } from '@flashstack/vfs';
+import { type FileCache, FsError, type Inode, MemoryAdvice, OpenFlag } from '@flashstack/vfs';
 import type { Dentry } from './dentry-cache.js';
 
 /** An open file description: what descriptors made by `dup` and `fork` share. */
@@ -13,6 +13,8 @@ export class OpenFile {
   readonly reader: object;
   /** Bytes; for a directory the position of `readdir`. */
   position = 0;
+  /** `MemoryAdvice` of the shared mapping that `touch` goes through. */
+  mappingAdvice: number = MemoryAdvice.normal;
   /** Descriptors that refer to it. */
   descriptors = 1;
   /** Held by a call that moves the position and waits. */
