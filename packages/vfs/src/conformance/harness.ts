@@ -28,8 +28,16 @@ export interface FileSystemUnderTest {
   readonly capabilities: FsCapabilities;
   /** A device of about so many bytes that takes no time and holds a new file system; absent: it lives in memory. */
   readonly format?: (simulator: Simulator, bytes: number) => BlockDevice;
-  /** Mounts what is on a device (null: makes a new one in memory, of so many bytes) under a new host. */
-  readonly mount: (simulator: Simulator, device: BlockDevice | null, bytes: number) => Task<MountedFileSystem>;
+  /**
+   * Mounts what is on a device (null: makes a new one in memory, of so many bytes) under a new host. `seed`: for what is
+   * random about it, such as delays.
+   */
+  readonly mount: (
+    simulator: Simulator,
+    device: BlockDevice | null,
+    bytes: number,
+    seed: number,
+  ) => Task<MountedFileSystem>;
 }
 
 /** Whether a file system offers something. */
@@ -87,22 +95,24 @@ export function* fails(codes: string, what: string, call: () => MaybeTask | Task
 export class Tester {
   readonly capabilities: FsCapabilities;
   readonly simulator: Simulator;
-  readonly bytes: number;
   /** A thread of root without umask. */
   root: Thread;
   mounted: MountedFileSystem;
   private readonly delay: Delay;
   private readonly programs: UserProcess[] = [];
 
-  constructor(subject: FileSystemUnderTest, bytes: number = USUAL_BYTES, wrap?: (device: BlockDevice) => BlockDevice) {
+  /** @param on a device that is mounted as it is, and its simulator; otherwise a new file system is made. */
+  constructor(
+    subject: FileSystemUnderTest,
+    bytes: number = USUAL_BYTES,
+    on: { readonly simulator: Simulator; readonly device: BlockDevice } | null = null,
+    seed: number = 1,
+  ) {
     this.capabilities = subject.capabilities;
-    this.simulator = new Simulator();
-    this.bytes = bytes;
+    this.simulator = on?.simulator ?? new Simulator();
     this.delay = new Delay(this.simulator);
-    const device = subject.format?.(this.simulator, bytes) ?? null;
-    this.mounted = this.run(
-      subject.mount(this.simulator, device === null || wrap === undefined ? device : wrap(device), bytes),
-    );
+    const device = on?.device ?? subject.format?.(this.simulator, bytes) ?? null;
+    this.mounted = this.run(subject.mount(this.simulator, device, bytes, seed));
     this.root = this.as(0, 0);
   }
 

@@ -179,7 +179,7 @@ function* leave(t: Tester, blocks: number): Task<void> {
 }
 
 /** Removes everything; it must be possible on a full file system. */
-function* removeAll(t: Tester, path: string = '/'): Task<void> {
+export function* removeAll(t: Tester, path: string = '/'): Task<void> {
   for (const { name, kind } of yield* t.entries(path)) {
     if (name === '.' || name === '..') continue;
     const below = path === '/' ? `/${name}` : `${path}/${name}`;

@@ -1,9 +1,12 @@
 import { attributeTests } from './attribute-tests.js';
 import { contentTests } from './content-tests.js';
 import { creationTests } from './creation-tests.js';
+import { cutEverywhere } from './cut-tests.js';
 import { directoryTests } from './directory-tests.js';
 import { extendedAttributeTests } from './extended-attribute-tests.js';
+import { failEverywhere } from './fault-tests.js';
 import { type ConformanceTest, check, type FileSystemUnderTest, Tester } from './harness.js';
+import { interleave } from './interleaving-tests.js';
 import { linkTests } from './link-tests.js';
 import { openTests } from './open-tests.js';
 import { pathTests } from './path-tests.js';
@@ -22,6 +25,8 @@ export interface ConformanceOptions {
   readonly depth?: number;
 }
 
+/** Interleavings in one test. */
+const BATCH = 2500;
 /** Space of the file systems that are filled up, bytes. */
 const SMALL_BYTES = 2 * 2 ** 20;
 
@@ -57,9 +62,17 @@ export function fileSystemConformance(options: ConformanceOptions): void {
   }
   randomTests(options);
   spaceTests(options);
+  if (subject.format !== undefined) deviceTests(options);
 }
 
 function randomTests({ test, subject, depth = 1 }: ConformanceOptions): void {
+  const cases = 250 * depth;
+  for (let first = 1; first <= cases; first += BATCH) {
+    const last = Math.min(first + BATCH - 1, cases);
+    test(`interleaved programs see what some order of their operations explains, seeds ${first} to ${last}`, () => {
+      for (let seed = first; seed <= last; seed++) interleave(subject, seed, 5);
+    });
+  }
   test('random operations on a file give what they give on an array of bytes', () => {
     for (let seed = 1; seed <= 8 * depth; seed++) {
       const t = new Tester(subject);
@@ -85,5 +98,20 @@ function spaceTests({ test, subject }: ConformanceOptions): void {
       t.run(t.unmount());
       check(blocks < 200, '200 free blocks are enough');
     }
+  });
+}
+
+function deviceTests({ test, subject, depth = 1 }: ConformanceOptions): void {
+  for (const once of [true, false]) {
+    test(`faults: each request of the device fails in turn, ${once ? 'once' : 'and all after it'}`, () => {
+      const failed = failEverywhere(subject, once);
+      check(failed > 20, `only ${failed} requests could fail`);
+    });
+  }
+  if (!subject.capabilities.durable) return;
+  test('power cuts: at each flush, what was made durable is there, and all of it works', () => {
+    let images = 0;
+    for (let seed = 1; seed <= 2 * depth; seed++) images += cutEverywhere(subject, seed, 8, 3);
+    check(images > 100 * depth, `only ${images} images`);
   });
 }
