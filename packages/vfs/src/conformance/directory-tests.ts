@@ -120,7 +120,7 @@ export const directoryTests: readonly ConformanceTest[] = [
       for (const from of [0, 1, 25, all.length - 1]) {
         yield* go(t.root.lseek(fd, all[from].next, Seek.set));
         const rest: DirectoryEntry[] = [];
-        while ((yield* go(t.root.readdir(fd, rest))) > 0);
+        while ((yield* go(t.root.readdir(fd, rest))) > 0) equal(rest.length < 1000, true, 'the listing ends');
         const names = rest.map((entry) => entry.name).join();
         equal(
           names,
@@ -133,7 +133,7 @@ export const directoryTests: readonly ConformanceTest[] = [
       }
       yield* go(t.root.lseek(fd, 0, Seek.set));
       const again: DirectoryEntry[] = [];
-      while ((yield* go(t.root.readdir(fd, again))) > 0);
+      while ((yield* go(t.root.readdir(fd, again))) > 0) equal(again.length < 1000, true, 'the listing ends');
       equal(again.length, all.length, 'entries from the start');
       yield* go(t.root.close(fd));
       yield* t.file('/f');

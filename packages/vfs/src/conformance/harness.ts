@@ -55,6 +55,9 @@ export interface ConformanceTest {
 /** Space of the file systems that most tests use, bytes. */
 const USUAL_BYTES: number = 32 * 2 ** 20;
 
+/** More entries than any test makes. */
+const MOST_ENTRIES = 100_000;
+
 /** Throws with a message that names what was expected. */
 export function check(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(message);
@@ -201,7 +204,7 @@ export class Tester {
   *entries(path: string, thread: Thread = this.root): Task<DirectoryEntry[]> {
     const fd = yield* go(thread.open(path, OpenFlag.readOnly | OpenFlag.directory));
     const out: DirectoryEntry[] = [];
-    while ((yield* go(thread.readdir(fd, out))) > 0);
+    while ((yield* go(thread.readdir(fd, out))) > 0) check(out.length < MOST_ENTRIES, `the listing of ${path} ends`);
     yield* go(thread.close(fd));
     return out;
   }

@@ -16,6 +16,7 @@ export function* fillWithOneFile(t: Tester): Task<void> {
     if (code === 'ENOSPC') break;
     equal(code, 'none', 'write');
     size += written;
+    check(size <= before.blocks * before.blockBytes, `${size} bytes fit into ${before.blocks} blocks`);
   }
   check(size > before.free * before.blockBytes * 0.8, `only ${size} bytes fitted into ${before.free} free blocks`);
   equal((yield* t.fstat(fd)).size, size, 'size is what was acknowledged');

@@ -30,6 +30,24 @@ const CHANGED = Stamp.modified | Stamp.changed;
  * contents itself, so that a page cache may reclaim pages. It takes no simulated time of its own.
  */
 export class MemFs implements FileSystem {
+  /** What it offers with its default options. */
+  static readonly capabilities: FsCapabilities = Object.freeze({
+    name: 'memfs',
+    nameBytes: 255,
+    fileBytes: PAGE_LIMIT * PAGE_BYTES,
+    links: 65_000,
+    symlinks: true,
+    specialFiles: true,
+    unnamedFiles: true,
+    sparse: true,
+    seeksHoles: true,
+    fallocate: Object.freeze([0, 1, 3, 8, 16, 17, 32]),
+    attributeBytes: 65_536,
+    directBytes: PAGE_BYTES,
+    renameExchange: true,
+    timeNs: 1,
+    durable: false,
+  });
   readonly capabilities: FsCapabilities;
   private readonly environment: FsEnvironment;
   private readonly space: MemSpace;
@@ -47,23 +65,7 @@ export class MemFs implements FileSystem {
     if (earlier?.mounted === true) throw new FsError('EBUSY', 'the earlier file system is mounted');
     this.environment = environment;
     this.space = earlier?.space ?? new MemSpace(Math.floor(bytes / PAGE_BYTES), inodes);
-    this.capabilities = {
-      name: 'memfs',
-      nameBytes,
-      fileBytes: PAGE_LIMIT * PAGE_BYTES,
-      links,
-      symlinks: true,
-      specialFiles: true,
-      unnamedFiles: true,
-      sparse: true,
-      seeksHoles: true,
-      fallocate: Object.freeze([0, 1, 3, 8, 16, 17, 32]),
-      attributeBytes: 65_536,
-      directBytes: PAGE_BYTES,
-      renameExchange: true,
-      timeNs: 1,
-      durable: false,
-    };
+    this.capabilities = { ...MemFs.capabilities, links, nameBytes };
     this.nextIno = earlier?.nextIno ?? 1;
     this.rootInode = earlier?.rootInode ?? this.makeRoot();
   }
