@@ -1,5 +1,5 @@
 import type { Simulator, Task } from '@flashstack/sim';
-import { FileStatus, FsError, OpenFlag, type SystemCalls, type Thread } from '@flashstack/vfs';
+import { FileStatus, FsError, type FsStatus, OpenFlag, type SystemCalls, type Thread } from '@flashstack/vfs';
 import { done } from '../files/done.js';
 import { annotation, descriptorOf, textOf } from './arguments.js';
 import { type CallScene, type Place, placeOf } from './call-scene.js';
@@ -194,6 +194,7 @@ export class CallReplay {
     }
     if (directory) yield* madeDirectory(maker, path);
     else {
+      yield* checkRoom(maker, path, size);
       const fd = yield* done(maker.open(path, OpenFlag.writeOnly | OpenFlag.create, 0o644));
       for (let at = 0; at < size; at += PIECE_BYTES) {
         yield* done(maker.pwrite(fd, null, Math.min(PIECE_BYTES, size - at), at));
@@ -209,6 +210,14 @@ export class CallReplay {
     this.stats.of(call.name).different++;
     this.stats.differs({ line: call.line, pid: call.pid, call: text, recorded, found });
   }
+}
+
+/** @throws FsError before a file is begun that cannot be. */
+function* checkRoom(thread: Thread, path: string, size: number): Task<void> {
+  if (!Number.isSafeInteger(size)) throw new FsError('EFBIG', `${path} of ${size} bytes`);
+  const status: FsStatus = { blockBytes: 0, blocks: 0, free: 0, available: 0, inodes: 0, freeInodes: 0 };
+  yield* done(thread.statfs('/', status));
+  if (status.free * status.blockBytes < size) throw new FsError('ENOSPC', `${path} of ${size} bytes`);
 }
 
 function* madeDirectory(thread: Thread, path: string): Task<void> {
