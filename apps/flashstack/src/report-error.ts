@@ -38,9 +38,10 @@ export function describeError(error: unknown, style: Style): string {
   const message = visible(error instanceof Error ? error.message : String(error));
   const [headline, ...more] = message.split('\n');
   const known = error instanceof InputError || error instanceof HostError || error instanceof CommanderError;
-  const lines = wrap(`error: ${lowerFirst(headline)}`, SHOWN);
+  // A long path would leave the word alone on its line.
+  const lines = wrap(`error:\u00a0${lowerFirst(headline)}`, SHOWN);
   const text = lines.map((line, index) => (index === 0 ? line : `${' '.repeat(INDENT)}${line.trimStart()}`));
-  text[0] = text[0].replace(/^error/, style.tone('bad', 'error'));
+  text[0] = text[0].replace(/^error:\u00a0/, `${style.tone('bad', 'error')}: `);
   if (error instanceof TraceError && error.position !== null) text.push(...excerpt(error.position, style));
   if (error instanceof SpecError) text.push(...specExcerpt(error, style));
   for (const hint of [...more, ...hintsOf(error).map(visible)]) text.push(...indented(hint));

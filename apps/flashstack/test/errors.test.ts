@@ -25,6 +25,13 @@ test('a trace that this machine does not let be read or written is no mistake of
 });
 
 describe('errors as one paragraph', () => {
+  test('a path that is as long as a line stands beside the word error', () => {
+    const path = `/${'folder/'.repeat(10)}trace.csv:`;
+    const [first, ...others] = describeError(new UsageError(`${path} no such format`), plain).split('\n');
+    expect(first).toBe(`error: ${path}`);
+    expect(others[0].trim()).toBe('no such format');
+  });
+
   test('a line of a trace: place, text, caret, columns', () => {
     const good = '128166372003061629,web,0,Read,0,4096,1\n';
     const error = traceError(`${good}128166372003061629,web,0,Read,7014609920,-4096,41286\n`);
