@@ -1,6 +1,7 @@
+import { BlockOp, IoBatch, MemoryDevice } from '@flashstack/block-device';
 import { Simulator, type Task } from '@flashstack/sim';
 import { MemFs, OpenFlag, Seek, SimplePageCache, type Thread } from '@flashstack/vfs';
-import { Host } from '../src/index.js';
+import { BlockLayer, Host } from '../src/index.js';
 
 /** What the runner of the project times: `run` does `n` operations. */
 export interface Benchmark {
@@ -78,6 +79,26 @@ function writeNext(thread: Thread, fd: number, buffer: Uint8Array | null): numbe
   return thread.write(fd, buffer, 4096);
 }
 
+/** Writes of a block in brackets of sixteen that become one request, or sixteen. */
+function requests(name: string, stride: number): Benchmark {
+  return {
+    name,
+    n: 256_000,
+    run(n) {
+      const simulator = new Simulator();
+      const batch = new IoBatch(new BlockLayer(simulator, new MemoryDevice({ blockCount: 65_536 })));
+      function* body(): Task<void> {
+        for (let i = 0; i < n; i += 16) {
+          for (let at = 0; at < 16; at++) batch.add(BlockOp.write, ((i + at) * stride) % 65_536, 1);
+          yield batch;
+        }
+      }
+      simulator.spawn('submitter', body());
+      simulator.run();
+    },
+  };
+}
+
 /** Buffered calls of 4 KiB on the file system in memory: CPU time of host, page cache and file system. */
 export const benchmarks: Benchmark[] = [
   calls('sequential write and seek, 1 thread', 1, writeNext),
@@ -87,4 +108,6 @@ export const benchmarks: Benchmark[] = [
   calls('cached read, 1 thread', 1, readRandom),
   calls('cached read, 16 threads', 16, readRandom),
   calls('cached read into a buffer, 1 thread', 1, readRandom, true),
+  requests('block layer, sixteen requests merged, per request', 1),
+  requests('block layer, sixteen requests apart, per request', 3),
 ];
