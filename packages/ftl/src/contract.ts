@@ -49,6 +49,11 @@ export interface Ftl {
   read(lpn: number, count: number, job: number): void;
   /** `origin`: who caused it (0–255, charged for GC copies too); `stream`: write-lifetime hint, 0 = none. */
   write(lpn: number, count: number, origin: number, stream: number, job: number): void;
+  /**
+   * A write request for these slots has come from the host: `write` gets them later, in parts, in any order and perhaps less
+   * of them. For schemes that place a slot by the length of its request, or by what came before it; others go without.
+   */
+  announce?(lpn: number, count: number): void;
   trim(lpn: number, count: number, job: number): void;
   /** Done when every write and trim issued before is durable: pads and programs what is pending. */
   flush(job: number): void;

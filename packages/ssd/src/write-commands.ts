@@ -76,8 +76,9 @@ export class WriteCommands implements DrainOwner {
 
   /** A chunk of data is here. */
   step(h: number): void {
-    const { table, chunkSlots } = this.context;
+    const { table, chunkSlots, ftl } = this.context;
     const rest = table.slots[h] - table.arrived[h];
+    if (table.arrived[h] === 0) ftl.announce?.(table.lpn[h], table.slots[h]);
     if (rest <= chunkSlots) {
       table.arrived[h] = table.slots[h];
     } else {

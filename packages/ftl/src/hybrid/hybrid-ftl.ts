@@ -24,6 +24,7 @@ import { HybridUpkeep } from './hybrid-upkeep.js';
 import { HybridWrites } from './hybrid-writes.js';
 import { inspectHybrid } from './inspect-hybrid.js';
 import { HybridLayout } from './layout.js';
+import { Locality } from './locality.js';
 import { LogBlocks } from './log-blocks.js';
 import { LogMap } from './log-map.js';
 import { Merger } from './merger.js';
@@ -89,9 +90,8 @@ export class HybridFtl implements DriveFtl, NandClient {
   private readonly copier: BlockCopier;
   private readonly reads: HostReads;
   private readonly writes: HybridWrites;
-  private readonly sequentialSlots: number;
-  /** Slot behind the last request. */
-  private behind = -1;
+  /** @internal */
+  readonly locality: Locality;
 
   /**
    * The array must be empty, except for a call of `recover` right after.
@@ -106,7 +106,7 @@ export class HybridFtl implements DriveFtl, NandClient {
     this.array = array;
     this.scheduler = scheduler;
     this.logicalSlots = options.logicalSlots;
-    this.sequentialSlots = Math.ceil(spec.sequentialBytes / g.config.slotBytes);
+    this.locality = new Locality(Math.ceil(spec.sequentialBytes / g.config.slotBytes), options.logicalSlots);
     const { freeOrder, gcFreeOrder } = options;
     const dies = diesInOrder(g, options.order);
     const sorted = freeOrder !== 'fifo' || gcFreeOrder !== 'fifo';
@@ -206,7 +206,9 @@ export class HybridFtl implements DriveFtl, NandClient {
   }
 
   get mapBytes(): number {
-    return this.frontiers.l2p.byteLength + this.table.bytes + this.data.bytes + this.map.byteLength;
+    return (
+      this.frontiers.l2p.byteLength + this.table.bytes + this.data.bytes + this.map.byteLength + this.locality.bytes
+    );
   }
 
   get doneParkedNs(): number {
@@ -251,10 +253,15 @@ export class HybridFtl implements DriveFtl, NandClient {
     this.reads.read(lpn, count, job);
   }
 
+  announce(lpn: number, count: number): void {
+    this.check(lpn, count);
+    this.locality.announce(lpn, count);
+  }
+
   /** Streams are ignored: where a slot goes is the scheme's business. */
   write(lpn: number, count: number, origin: number, _stream: number, job: number): void {
     this.check(lpn, count);
-    this.writes.write(lpn, count, origin, this.classify(lpn, count), job);
+    this.writes.write(lpn, count, origin, this.locality.isSequential(lpn, count) ? 1 : 0, job);
   }
 
   trim(lpn: number, count: number, job: number): void {
@@ -328,7 +335,7 @@ export class HybridFtl implements DriveFtl, NandClient {
     this.upkeep.reset();
     this.jobs.clear();
     this.writes.clear();
-    this.behind = -1;
+    this.locality.clear();
   }
 
   /**
@@ -357,14 +364,6 @@ export class HybridFtl implements DriveFtl, NandClient {
     if (block < 0)
       throw new FtlError('ERR_FTL_ACCOUNTING', `slot ${lpn} is neither in a log block nor in a data block`);
     return layout.psnAt(block, layout.offset);
-  }
-
-  /** @internal 1 for a request that is sequential, 0 for any other. */
-  classify(lpn: number, count: number): number {
-    if (this.sequentialSlots === 0) return 0;
-    const follows = lpn === this.behind;
-    this.behind = lpn + count;
-    return follows || count >= this.sequentialSlots ? 1 : 0;
   }
 
   nandDone(token: Token, arg: number, status: number): void {

@@ -17,7 +17,7 @@ export class HybridWrites extends HostQueue {
 
   /** Writes one slot that nobody waits for; false if there is no room before an erase is done. */
   writeUnattended(lpn: number, origin: number): boolean {
-    return this.place(lpn, origin, this.ftl.classify(lpn, 1), -1, FROM_NOTHING);
+    return this.place(lpn, origin, this.ftl.locality.isSequential(lpn, 1) ? 1 : 0, -1, FROM_NOTHING);
   }
 
   protected place(lpn: number, origin: number, hint: number, job: number, from: number): boolean {
