@@ -218,7 +218,7 @@ export const hybridKinds: readonly MappingKind[] = [
         default: 0.5,
         min: 0,
         max: 1,
-        help: 'The hot log blocks become one more when a larger share of them is dead.',
+        help: 'The hot log blocks become one more when a larger share of them was dead as they were reclaimed.',
       },
       {
         name: 'lo',
@@ -226,7 +226,7 @@ export const hybridKinds: readonly MappingKind[] = [
         default: 0.1,
         min: 0,
         max: 1,
-        help: 'They become one less when a smaller share is.',
+        help: 'They become one less when a smaller share was.',
       },
       idleMerge,
     ],

@@ -138,7 +138,7 @@ export class Last implements LogScheme {
       const log = this.current[domain * 3 + kind];
       if (log >= 0 && logs.block[log] >= 0 && logs.kind[log] === kind && !logs.isFull(log)) return log;
       const spare = logs.spare(domain);
-      if (spare < 0 || !this.partitions.hasRoom(domain, kind)) {
+      if (spare < 0 || !this.partitions.hasRandomRoom(domain)) {
         if (!this.makeRoom(domain, kind)) return -1;
         continue;
       }
@@ -157,7 +157,6 @@ export class Last implements LogScheme {
       const oldest = logs.leastRecent(domain, Kind.sequential);
       if (oldest >= 0) return this.mergeSequential(oldest);
     }
-    partitions.adaptRandom(domain, this.deadShare(domain), this.options.hi, this.options.lo);
     return this.merge(this.randomVictim(domain, kind));
   }
 
@@ -168,10 +167,11 @@ export class Last implements LogScheme {
     const hot = this.oldestHot(domain);
     const cold = this.leastAssociative(domain);
     if (hot < 0 || cold < 0) return hot < 0 ? cold : hot;
-    if (kind === Kind.cold && !partitions.hasRoom(domain, Kind.cold)) return cold;
+    if (!partitions.isWithin(domain, Kind.hot)) return hot;
+    if (kind === Kind.cold || !partitions.isWithin(domain, Kind.cold)) return cold;
     if (this.spared[hot] >= this.options.deadWait) return hot;
+    // The hot partition has one more than its share until the next cold block is opened.
     this.spared[hot]++;
-    if (kind === Kind.hot && !partitions.hasRoom(domain, Kind.hot)) partitions.lend(domain);
     return cold;
   }
 
@@ -196,20 +196,6 @@ export class Last implements LogScheme {
       if (best < 0 || logs.opened[log] < logs.opened[best]) best = log;
     }
     return best;
-  }
-
-  /** Share of the full hot blocks that are dead. */
-  private deadShare(domain: number): number {
-    const { logs } = this.parts;
-    const first = logs.first(domain);
-    let dead = 0;
-    let full = 0;
-    for (let log = first; log < first + logs.perDomain; log++) {
-      if (logs.block[log] < 0 || logs.kind[log] !== Kind.hot || !logs.isFull(log)) continue;
-      full++;
-      if (logs.valid(log) === 0) dead++;
-    }
-    return full === 0 ? 0 : dead / full;
   }
 
   /** The full cold block whose valid slots are of the fewest logical blocks. */
@@ -251,9 +237,13 @@ export class Last implements LogScheme {
     const { logs, merger } = this.parts;
     if (logs.kind[log] === Kind.sequential) return this.mergeSequential(log);
     const block = logs.block[log];
+    const isHot = logs.kind[log] === Kind.hot;
+    const isDead = logs.valid(log) === 0;
     if (!merger.evacuate(block)) return false;
     // Failed programs may have made a stray of it, or cut a merge short.
     if (logs.block[log] === block && logs.valid(log) === 0) merger.release(log);
+    const { hi, lo } = this.options;
+    if (isHot) this.partitions.adaptHot(Math.floor(log / logs.perDomain), isDead, hi, lo);
     return true;
   }
 

@@ -3,8 +3,8 @@ import type { LogBlocks } from './log-blocks.js';
 /** Partitions of the log area of LAST. */
 export const Kind = { sequential: 0, hot: 1, cold: 2 } as const;
 
-/** Merges of sequential log blocks after which their number is looked at. */
-const SEQUENTIAL_MERGES = 16;
+/** Reclaims of sequential, and of hot log blocks, after which their number is looked at. */
+const RECLAIMS = 16;
 
 /** How many log blocks of each kind a domain may have: their sum is constant, their shares follow the load. */
 export class Partitions {
@@ -15,6 +15,9 @@ export class Partitions {
   /** Per domain: merges of sequential log blocks since the last look, and those that were switches. */
   private readonly merges: Int32Array;
   private readonly switches: Int32Array;
+  /** The same of hot log blocks, and those that were dead. */
+  private readonly reclaims: Int32Array;
+  private readonly dead: Int32Array;
 
   /** `sequential`: log blocks for sequential writes to begin with; 0: a quarter. */
   constructor(logs: LogBlocks, domains: number, sequential: number) {
@@ -27,6 +30,8 @@ export class Partitions {
     this.limits = new Int32Array(domains * 3);
     this.merges = new Int32Array(domains);
     this.switches = new Int32Array(domains);
+    this.reclaims = new Int32Array(domains);
+    this.dead = new Int32Array(domains);
     this.reset();
   }
 
@@ -39,30 +44,36 @@ export class Partitions {
     return this.count(domain, kind) < this.limit(domain, kind);
   }
 
+  /** True if one more hot or cold block may be opened: they may have each other's share while it is not in use. */
+  hasRandomRoom(domain: number): boolean {
+    const random = this.count(domain, Kind.hot) + this.count(domain, Kind.cold);
+    return random < this.limit(domain, Kind.hot) + this.limit(domain, Kind.cold);
+  }
+
   /** True if there are no more of the kind than there should be. */
   isWithin(domain: number, kind: number): boolean {
     return this.count(domain, kind) <= this.limit(domain, kind);
   }
 
-  /** The hot partition grows if many of its blocks are dead when room is needed, and shrinks if few are. */
-  adaptRandom(domain: number, deadShare: number, hi: number, lo: number): void {
-    if (deadShare > hi) this.move(domain, Kind.cold, Kind.hot);
-    else if (deadShare < lo) this.move(domain, Kind.hot, Kind.cold);
+  /** A hot block is reclaimed: their partition grows if a large share of them was dead by then, and shrinks if few were. */
+  adaptHot(domain: number, isDead: boolean, hi: number, lo: number): void {
+    if (isDead) this.dead[domain]++;
+    if (++this.reclaims[domain] < RECLAIMS) return;
+    const share = this.dead[domain] / RECLAIMS;
+    if (share > hi) this.move(domain, Kind.cold, Kind.hot);
+    else if (share < lo) this.move(domain, Kind.hot, Kind.cold);
+    this.reclaims[domain] = 0;
+    this.dead[domain] = 0;
   }
 
   /** The sequential partition grows while most of its merges are switches, and shrinks otherwise. */
   adaptSequential(domain: number, isSwitch: boolean): void {
     if (isSwitch) this.switches[domain]++;
-    if (++this.merges[domain] < SEQUENTIAL_MERGES) return;
-    if (2 * this.switches[domain] > SEQUENTIAL_MERGES) this.move(domain, Kind.cold, Kind.sequential);
+    if (++this.merges[domain] < RECLAIMS) return;
+    if (2 * this.switches[domain] > RECLAIMS) this.move(domain, Kind.cold, Kind.sequential);
     else this.move(domain, Kind.sequential, Kind.cold);
     this.merges[domain] = 0;
     this.switches[domain] = 0;
-  }
-
-  /** The hot partition takes a block of the cold one, while its own may yet become dead. */
-  lend(domain: number): void {
-    this.move(domain, Kind.cold, Kind.hot);
   }
 
   broken(): string | null {
@@ -77,6 +88,8 @@ export class Partitions {
     for (let at = 0; at < this.limits.length; at++) this.limits[at] = this.first[at % 3];
     this.merges.fill(0);
     this.switches.fill(0);
+    this.reclaims.fill(0);
+    this.dead.fill(0);
   }
 
   /** Every partition keeps one block. */
