@@ -1,4 +1,4 @@
-import type { SsdConfig } from '@flashstack/ssd';
+import { appendOnlyMapping, type SsdConfig } from '@flashstack/ssd';
 import { causeOf } from './cause.js';
 import { KINDS, type Metrics, percent, withArticle } from './wording.js';
 
@@ -131,6 +131,7 @@ export function analyse(metrics: Metrics, config: SsdConfig, gc: GcObservation, 
   const [bottleneck, headline] = causeOf(metrics, bounds, summary, {
     partial,
     inOrder: config.scheduler.kind === 'vssim',
+    appendOnly: appendOnlyMapping(config),
   });
   return {
     bottleneck,

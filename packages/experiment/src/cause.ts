@@ -16,10 +16,14 @@ const bottlenecks: Readonly<Record<Resource, Bottleneck>> = {
   'flash erases': 'die',
 };
 
-/** What kind of run it was: interrupted; on a scheduler that starts commands strictly in order of issue. */
+/**
+ * What kind of run it was: interrupted; on a scheduler that starts commands strictly in order of issue; on a drive whose
+ * mapping takes writes to a segment only in order (its name).
+ */
 interface RunNature {
   readonly partial: boolean;
   readonly inOrder: boolean;
+  readonly appendOnly: string | null;
 }
 
 /** What limited the run and the headline that says so, by rules of which the first that applies wins. */
@@ -27,10 +31,15 @@ export function causeOf(
   metrics: Metrics,
   bounds: readonly BoundShare[],
   gc: GcSummary,
-  { partial, inOrder }: RunNature,
+  { partial, inOrder, appendOnly }: RunNature,
 ): readonly [Bottleneck, string] {
   if (metrics['host.failed'] > 0) {
-    return ['unknown', `${metrics['host.failed']} of ${metrics['host.issued']} requests failed.`];
+    const count = `${metrics['host.failed']} of ${metrics['host.issued']} requests failed`;
+    if (appendOnly === null || !(metrics['host.write.failed'] > 0)) return ['unknown', `${count}.`];
+    return [
+      'unknown',
+      `${count}: ${appendOnly} mapping takes writes only where a segment ends so far. The workload segments writes so.`,
+    ];
   }
   if (partial) return ['unknown', 'Interrupted: the figures cover the part that ran.'];
   if (metrics['host.completed'] === 0) return ['unknown', 'Nothing was asked of the drive.'];

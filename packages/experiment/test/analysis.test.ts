@@ -65,6 +65,16 @@ describe('the headline, first rule that applies', () => {
     expect(headline({ 'host.failed': 3, 'nand.busyFraction.mean': 0.99 }, true)).toBe('3 of 1000 requests failed.');
   });
 
+  test('writes that an append-only mapping refused, with the workload that it takes', () => {
+    const zoned = { ...config, ftl: { ...config.ftl, mapping: { name: 'zoned' } } };
+    const failed = metrics({ 'host.failed': 3, 'host.write.failed': 3 });
+    expect(analyse(failed, zoned, calm, false).headline).toBe(
+      '3 of 1000 requests failed: zoned mapping takes writes only where a segment ends so far. The workload segments writes so.',
+    );
+    const reads = metrics({ 'host.failed': 3, 'host.write.failed': 0 });
+    expect(analyse(reads, zoned, calm, false).headline).toBe('3 of 1000 requests failed.');
+  });
+
   test('then an interrupted run, then one without requests', () => {
     expect(headline({ 'nand.busyFraction.mean': 0.99 }, true)).toContain('Interrupted');
     expect(headline({ 'host.completed': 0 })).toBe('Nothing was asked of the drive.');

@@ -40,6 +40,9 @@ describe('options', () => {
     expect(() => bed('last', { logicalSlots: 60 * 32 })).toThrow(/ftl\.logicalSlots: last needs 3 log blocks/);
     expect(() => bed('bast', { gcMode: 'token' })).toThrow(/ftl\.gcMode: has no meaning with ftl\.mapping bast/);
     expect(() => bed({ name: 'sast', parameters: { datablocks: 2 } })).toThrow(/Did you mean "dataBlocks"/);
+    expect(() => bed({ name: 'sast', parameters: { dataBlocks: 4, cap: 5 } })).toThrow(
+      /cap: found 5, expected at most dataBlocks \(4\)/,
+    );
     expect(() => bed({ name: 'last', parameters: { hi: 2 } })).toThrow(/last\.hi is 2/);
   });
 

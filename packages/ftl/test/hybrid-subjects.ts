@@ -45,6 +45,7 @@ export function hybridSetup(scheme: string): (seed: number, faults: boolean) => 
     const slots = units * (shape.blocksPerPlane ?? 0) * (shape.pagesPerBlock ?? 0) * ((shape.pageBytes ?? 4096) / 4096);
     const chosen: Record<string, number | boolean | string> = {};
     for (const [name, values] of Object.entries(parameters[scheme])) chosen[name] = pick(random, values);
+    if (scheme === 'sast') chosen.cap = Math.min(chosen.cap as number, chosen.dataBlocks as number);
     const options = {
       mapping: { name: scheme, parameters: chosen },
       domain,

@@ -22,6 +22,7 @@ export { type LinkModel, type LinkStandard, linkConfig, linkNames, linkOf, linkS
 export { PHASES, Phase, type PhaseName, PhaseProfile, phaseNames } from './phases.js';
 export { presets, provenanceOf } from './presets/table.js';
 export type { SsdProbe } from './probe.js';
+export { appendOnlyMapping } from './program-unit.js';
 export {
   type Preset,
   type Provenance,

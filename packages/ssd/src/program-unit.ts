@@ -4,12 +4,18 @@ import type { SsdConfig } from './config.js';
 /** Mapping schemes whose data is striped over all planes of a die, whatever the domain. */
 const appendOnly: readonly string[] = ['segment', 'disaggregate', 'zoned'];
 
+/** Name of the built-in mapping scheme if it takes writes to a segment or zone in order only, otherwise null. */
+export function appendOnlyMapping(config: SsdConfig): string | null {
+  const name = mappingName(config.ftl.mapping);
+  return appendOnly.includes(name) ? name : null;
+}
+
 /** Slots that one program command writes. */
 export function programSlots(config: SsdConfig): number {
   const { geometry, features } = config.nand;
   const { domain = 'unit', multiPlane = true } = config.ftl;
   const pages = geometry.programUnit === 'wordline' ? geometry.cellBits : 1;
-  const together = domain !== 'unit' || appendOnly.includes(mappingName(config.ftl.mapping));
+  const together = domain !== 'unit' || appendOnlyMapping(config) !== null;
   const planes = features.multiPlane && multiPlane && together ? geometry.planes : 1;
   return (geometry.pageBytes / geometry.slotBytes) * pages * planes;
 }

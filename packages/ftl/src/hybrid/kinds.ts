@@ -1,4 +1,4 @@
-import type { Parameter, ParameterValues } from '@flashstack/sim';
+import { InputError, type Parameter, type ParameterValues } from '@flashstack/sim';
 import type { MappingKind, MappingScheme } from '../mapping.js';
 import { Bast } from './bast.js';
 import { BlockMap } from './block-map.js';
@@ -135,6 +135,15 @@ export const hybridKinds: readonly MappingKind[] = [
         dataBlocks: values.dataBlocks as number,
         logBlocksPerGroup: values.logBlocksPerGroup as number,
       };
+      const cap = values.cap as number;
+      if (cap > shape.dataBlocks) {
+        throw new InputError(
+          'ERR_FTL_OPTION',
+          `ftl.mapping.parameters.cap: found ${cap}, expected at most dataBlocks (${shape.dataBlocks}): only blocks of one ` +
+            'group share a log block. 0 sets no limit',
+          'ftl.mapping.parameters.cap',
+        );
+      }
       return hybridScheme({
         ...common(values),
         name: 'sast',
@@ -142,7 +151,7 @@ export const hybridKinds: readonly MappingKind[] = [
         sequentialBytes: 0,
         ownedByBlocks: false,
         owners: oneEach,
-        make: (parts) => new Sast(parts, shape, values.cap as number),
+        make: (parts) => new Sast(parts, shape, cap),
       });
     },
   },
