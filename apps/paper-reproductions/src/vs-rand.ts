@@ -57,9 +57,11 @@ export const vsRand: Study = {
           name: 'the same with 16 channels',
           unit: '×',
           published: 'above 1',
-          band: null,
+          band: [1.02, null],
           values: gains.random[last - 1].map((value, i) => value / gains.sequential[last - 1][i]),
           basis: 'time',
+          expectedMiss:
+            'with 16 channels sequential writes do not meet the switch delay of the drive yet, which is what holds them back here',
         }),
         claim({
           name: 'speed-up of random writes, 32 channels over 1',
@@ -101,7 +103,7 @@ export const vsRand: Study = {
       ],
       notes: [
         'Both scale alike until sequential writes meet the switch delay, 33 µs a page for the whole drive (124 MB/s); random ones, with more flash work for each page of the host, meet it later.',
-        'The paper gives a direction and no set-up that we know. Ours was chosen with first results at hand: up to 16 channels, where sequential writes do not meet that limit yet, random writes gain less than they do, not more.',
+        'The paper gives a direction and no set-up that we know. Ours was chosen with first results at hand: up to 16 channels, where sequential writes do not meet that limit yet, random writes gain less than they do, not more; the claim for 16 channels has the band of that for 32 and misses it.',
         'Behind a buffer of 2 MiB: with fewer writes under way than chips, random ones would wait for the chips that collect garbage.',
       ],
     };
