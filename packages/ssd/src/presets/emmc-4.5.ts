@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler } from '../config.js';
 import type { Preset } from '../provenance.js';
-import { calibrated, chosen, commandCycles, datasheet, fitted, paper } from './preset.js';
+import { calibrated, chosen, commandCycles, datasheet, fitted, paper, usual } from './preset.js';
 
 const f2fs = 'F2FS: A New File System for Flash Storage (FAST 2015)';
 
@@ -85,6 +85,7 @@ export const emmc45: Preset = {
     idleNs: 20_000_000,
   },
   provenance: {
+    ...usual,
     capacityBytes: paper(`${f2fs}: 16 GB; the exact size is a usual one`),
     'nand.geometry': datasheet('MLC of the 2x nm class: 8,192 + 744 bytes, 256 pages per block, two planes'),
     'nand.geometry.channels': chosen('One is usual'),

@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler } from '../config.js';
 import type { Preset } from '../provenance.js';
-import { calibrated, chosen, commandCycles, datasheet, fitted } from './preset.js';
+import { calibrated, chosen, commandCycles, datasheet, fitted, usual } from './preset.js';
 
 const release = 'Vendor press release on eMMC 5.0, quoted 2015';
 
@@ -83,6 +83,7 @@ export const emmc50: Preset = {
     idleNs: 20_000_000,
   },
   provenance: {
+    ...usual,
     capacityBytes: datasheet('Vendor press release: 64 GB'),
     'nand.geometry': datasheet(
       '128 Gbit MLC part, 20 nm: 16 KiB pages, 512 pages per block, two planes of about 1,024 blocks',

@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler } from '../config.js';
 import type { Preset } from '../provenance.js';
-import { calibrated, chosen, commandCycles, datasheet, fitted, paper } from './preset.js';
+import { calibrated, chosen, commandCycles, datasheet, fitted, paper, usual } from './preset.js';
 
 const f2fs = 'F2FS: A New File System for Flash Storage (FAST 2015)';
 
@@ -86,6 +86,7 @@ export const f2fsPcie960: Preset = {
     idleNs: 5_000_000,
   },
   provenance: {
+    ...usual,
     capacityBytes: paper(`${f2fs}: 960 GB; the exact size is a usual one`),
     'nand.geometry': datasheet(
       '128 Gbit MLC part, 20 nm: 16,384 + 1,872 bytes, 512 pages per block, two planes of 1,048 blocks',

@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler } from '../config.js';
 import type { Preset } from '../provenance.js';
-import { chosen, commandCycles, datasheet, paper, target } from './preset.js';
+import { chosen, commandCycles, datasheet, paper, target, usual } from './preset.js';
 
 const vnand = paper('Vendor comparison of V-NAND generations: 64-layer TLC');
 
@@ -83,6 +83,7 @@ export const genericTlcNvme: Preset = {
     idleNs: 5_000_000,
   },
   provenance: {
+    ...usual,
     capacityBytes: chosen('A usual size'),
     'nand.geometry': chosen('Usual sizes of a 64-layer TLC part'),
     'nand.geometry.pageBytes': vnand,

@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler } from '../config.js';
 import type { Preset } from '../provenance.js';
-import { calibrated, chosen, commandCycles, datasheet, fitted, predicted } from './preset.js';
+import { calibrated, chosen, commandCycles, datasheet, fitted, predicted, usual } from './preset.js';
 
 const sheet = 'Intel X25-M vendor sheet, as quoted in press reviews (2008)';
 const review = datasheet('Press review (2008): 20 chips of 4 GB on ten channels, 50 nm MLC, 16 MB SDRAM, SATA 3 Gb/s');
@@ -87,6 +87,7 @@ export const intelX25mG180: Preset = {
     idleNs: 10_000_000,
   },
   provenance: {
+    ...usual,
     capacityBytes: datasheet('Vendor sheet: 80 GB'),
     'nand.geometry': chosen('Usual sizes of a 50 nm MLC part: 4 KiB pages, 128 pages per block'),
     'nand.geometry.channels': review,

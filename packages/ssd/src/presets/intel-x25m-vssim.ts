@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler } from '../config.js';
 import type { Preset } from '../provenance.js';
-import { calibrated, chosen, commandCycles, datasheet, predicted, simulator } from './preset.js';
+import { calibrated, chosen, commandCycles, datasheet, predicted, simulator, usual } from './preset.js';
 
 const sheet = 'Intel X25-M vendor sheet, as quoted in press reviews (2008)';
 const shipped = simulator('VSSIM: Virtual Machine Based SSD Simulator (2013), shipped configuration of the X25-M');
@@ -92,6 +92,8 @@ export const intelX25mVssim: Preset = {
     idleNs: 10_000_000,
   },
   provenance: {
+    ...usual,
+    ftl: simulator('VSSIM: page mapping, greedy victims'),
     capacityBytes: simulator('VSSIM shipped configuration: 5 % over-provisioning of 20 GiB'),
     'nand.geometry': shipped,
     'nand.geometry.oobBytes': chosen('VSSIM moves no spare bytes'),
@@ -107,6 +109,8 @@ export const intelX25mVssim: Preset = {
     firmware: simulator(
       'VSSIM: channel switch delay of 16 us per page read, 33 us per page written, as time of one core',
     ),
+    'firmware.flushNs': chosen('As a page read; VSSIM knows no flush'),
+    'firmware.discardNs': chosen('As a page write; VSSIM knows no discard'),
     'firmware.readPipelineNs': chosen('VSSIM has none'),
     buffer: shipped,
     queue: datasheet('Serial ATA: native command queue of 32'),

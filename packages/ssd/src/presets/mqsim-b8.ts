@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler, freeFirmware } from '../config.js';
 import type { Preset } from '../provenance.js';
-import { chosen, commandCycles, simulator, target } from './preset.js';
+import { chosen, commandCycles, simulator, target, usual } from './preset.js';
 
 const mqsim = simulator('MQSim (FAST 2018), shipped configuration');
 
@@ -71,6 +71,9 @@ export const mqsimB8: Preset = {
     idleNs: 0,
   },
   provenance: {
+    ...usual,
+    ftl: simulator('MQSim: page mapping, greedy victims of each plane'),
+    'nand.features.pairedLost': simulator('MQSim knows no loss of paired pages'),
     capacityBytes: simulator('MQSim: 12.7 % of the raw capacity are spare'),
     'nand.geometry': mqsim,
     'nand.geometry.ways': chosen('Fewer chips than MQSim, for speed'),

@@ -1,5 +1,5 @@
 import type { PublishedFigure } from '../config.js';
-import type { ProvenanceClass, ProvenanceEntry } from '../provenance.js';
+import type { Provenance, ProvenanceClass, ProvenanceEntry } from '../provenance.js';
 
 const CALIBRATED_BAND = 0.03;
 const PREDICTED_BAND = 0.1;
@@ -48,3 +48,14 @@ export const chosen: (source: string) => ProvenanceEntry = entryOf('chosen');
 export const commandCycles: ProvenanceEntry = datasheet(
   'Open NAND Flash Interface: asynchronous command cycles of 20 ns, usual tDBSY, tCBSY and suspension times',
 );
+
+/** Of what no vendor tells, and of what is a property of the model. A preset that knows better says so after it. */
+export const usual: Provenance = {
+  blockBytes: datasheet('Sectors of the interface: 512 bytes'),
+  'nand.features': chosen(
+    'Defaults of the model: one program a page, codewords of 1 KiB, every second paired page is lost with a torn one',
+  ),
+  ftl: chosen('No vendor tells its mapping: what the literature takes as usual'),
+  gatherNs: chosen('How long a partly filled program unit waits for more: a small part of a program'),
+  idleNs: chosen('When background work may begin: no document'),
+};

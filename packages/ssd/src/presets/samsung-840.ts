@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler, type PublishedFigure, type SsdConfig } from '../config.js';
 import type { Preset, Provenance } from '../provenance.js';
-import { calibrated, chosen, commandCycles, datasheet, fitted, paper, predicted } from './preset.js';
+import { calibrated, chosen, commandCycles, datasheet, fitted, paper, predicted, usual } from './preset.js';
 
 const sheet = 'Press reviews of the Samsung 840 series (2012-13)';
 const reviews = datasheet(sheet);
@@ -12,6 +12,7 @@ const hostMiss =
 
 /** Values that all sizes share: the dies are those of the 250 GB drive, the controller that of the 500 GB drive. */
 const provenance: Provenance = {
+  ...usual,
   'nand.geometry': chosen('Usual sizes of a 21 nm TLC part: 8 KiB pages, 192 pages per block, two planes'),
   'nand.geometry.channels': reviews,
   'nand.geometry.cellBits': reviews,

@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler } from '../config.js';
 import type { Preset } from '../provenance.js';
-import { calibrated, chosen, commandCycles, datasheet, fitted, paper, predicted } from './preset.js';
+import { calibrated, chosen, commandCycles, datasheet, fitted, paper, predicted, usual } from './preset.js';
 
 export const sheet = 'Review sheets of the Samsung 950 Pro (2015)';
 const vnand = 'Three-Dimensional 128 Gb MLC Vertical NAND Flash-Memory With 24-WL Stacked Layers (2014): die size';
@@ -95,6 +95,7 @@ export const samsung950Pro256: Preset = {
     idleNs: 5_000_000,
   },
   provenance: {
+    ...usual,
     capacityBytes: datasheet(`${sheet}: 256 GB`),
     'nand.geometry': paper(vnand),
     'nand.geometry.channels': paper(vnsim),

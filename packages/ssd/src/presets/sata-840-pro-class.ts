@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler } from '../config.js';
 import type { Preset } from '../provenance.js';
-import { calibrated, chosen, commandCycles, datasheet, fitted, paper } from './preset.js';
+import { calibrated, chosen, commandCycles, datasheet, fitted, paper, usual } from './preset.js';
 
 const f2fs = 'F2FS: A New File System for Flash Storage (FAST 2015)';
 const reviews = datasheet('Press reviews of the Samsung 840 series (2012-13)');
@@ -86,6 +86,7 @@ export const sata840ProClass: Preset = {
     idleNs: 10_000_000,
   },
   provenance: {
+    ...usual,
     capacityBytes: paper(`${f2fs}: a SATA SSD of 250 GB; 256 GB is the class`),
     'nand.geometry': chosen('64 Gbit MLC of the 2x nm class: 8 KiB pages, two planes'),
     'nand.geometry.channels': reviews,

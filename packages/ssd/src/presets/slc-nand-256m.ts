@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures } from '@flashstack/nand-device';
 import { defaultScheduler, freeFirmware } from '../config.js';
 import type { Preset } from '../provenance.js';
-import { calibrated, chosen, commandCycles, datasheet, fitted, paper } from './preset.js';
+import { calibrated, chosen, commandCycles, datasheet, fitted, paper, usual } from './preset.js';
 
 const part = datasheet('Common 1 to 8 Gbit SLC parts, large page: 2,048 + 64 bytes, 64 pages per block');
 const board =
@@ -56,6 +56,8 @@ export const slcNand256m: Preset = {
     idleNs: 0,
   },
   provenance: {
+    ...usual,
+    'nand.features': datasheet('2 Gbit SLC part: four programs a page, codewords of 512 bytes'),
     capacityBytes: chosen('A spare sixteenth for a mapping layer, so that the chip can be used as a block device'),
     'nand.geometry': part,
     'nand.geometry.blocksPerPlane': paper(`${board}`),

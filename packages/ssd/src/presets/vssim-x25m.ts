@@ -1,7 +1,7 @@
 import { defaultCommandTiming, defaultFeatures, defaultVssimDelays } from '@flashstack/nand-device';
 import { defaultScheduler, freeFirmware } from '../config.js';
 import type { Preset } from '../provenance.js';
-import { chosen, commandCycles, predicted, simulator, target } from './preset.js';
+import { chosen, commandCycles, predicted, simulator, target, usual } from './preset.js';
 
 const shipped = simulator('VSSIM: Virtual Machine Based SSD Simulator (2013), shipped configuration of the X25-M');
 const sheet = 'Intel X25-M vendor sheet, as quoted in press reviews (2008)';
@@ -83,6 +83,9 @@ export const vssimX25m: Preset = {
     idleNs: 10_000_000,
   },
   provenance: {
+    ...usual,
+    'nand.features.pairedLost': simulator('VSSIM knows no loss of paired pages'),
+    ftl: simulator('VSSIM: page mapping, greedy victims'),
     capacityBytes: simulator('VSSIM shipped configuration: 5 % over-provisioning of 20 GiB'),
     'nand.geometry': shipped,
     'nand.geometry.oobBytes': chosen('VSSIM moves no spare bytes'),
