@@ -97,7 +97,7 @@ function writeSlot(ftl: DriveFtl, instant: InstantScheduler, lpn: number, origin
     if (instant.deliver() > 0) continue;
     throw new InputError(
       'ERR_FTL_PRECONDITION',
-      'precondition: the drive has no block left that could be freed, because too many have failed',
+      'precondition: the drive has no block left that could be freed: too many have failed, or the victim policy chooses none',
       'slots',
     );
   }
