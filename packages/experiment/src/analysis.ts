@@ -128,10 +128,11 @@ export function analyse(metrics: Metrics, config: SsdConfig, gc: GcObservation, 
     domainBlocks: gc.domainBlocks,
     dieShare: gcDieShare(metrics, config, gc.work),
   };
+  const appendOnly = appendOnlyMapping(config);
   const [bottleneck, headline] = causeOf(metrics, bounds, summary, {
     partial,
     inOrder: config.scheduler.kind === 'vssim',
-    appendOnly: appendOnlyMapping(config),
+    appendOnly,
   });
   return {
     bottleneck,
@@ -140,7 +141,7 @@ export function analyse(metrics: Metrics, config: SsdConfig, gc: GcObservation, 
     boundSentence: boundSentence(bounds, measured),
     bounds,
     gc: summary,
-    gcSentence: gcSentence(metrics, summary),
+    gcSentence: gcSentence(metrics, summary, appendOnly !== null),
     programs: programShares(metrics),
   };
 }
@@ -237,13 +238,16 @@ function timeOf(ns: number): string {
   return ns >= 1e5 ? `${(ns / 1e6).toFixed(1)} ms` : `${(ns / 1e3).toFixed(1)} µs`;
 }
 
-function gcSentence(metrics: Metrics, gc: GcSummary): string {
+function gcSentence(metrics: Metrics, gc: GcSummary, appendOnly: boolean): string {
   const free = percent(gc.freeShare);
   const blocks = (count: number): string => `${count} free block${count === 1 ? '' : 's'}`;
   const merges = metrics['ftl.merges.full'];
   if (merges !== undefined && gc.startedNs === null) {
     const of = (kind: string): string => `${metrics[`ftl.merges.${kind}`]} ${kind}`;
     return `Merges of log blocks: ${of('switch')}, ${of('partial')}, ${of('full')}; ${metrics['ftl.gc.erases']} erases.`;
+  }
+  if (appendOnly && gc.startedNs === null) {
+    return `No garbage collection ran: blocks are erased when the host releases them; ${metrics['nand.erases']} erases.`;
   }
   if (gc.startedNs === null) {
     const least = `the least was ${blocks(gc.freeBlocks)} of ${gc.domainBlocks}`;

@@ -65,7 +65,7 @@ describe('the headline, first rule that applies', () => {
     expect(headline({ 'host.failed': 3, 'nand.busyFraction.mean': 0.99 }, true)).toBe('3 of 1000 requests failed.');
   });
 
-  test('writes that an append-only mapping refused, with the workload that it takes', () => {
+  test('writes that an append-only mapping refused, with the workload that it takes, and what it erases', () => {
     const zoned = { ...config, ftl: { ...config.ftl, mapping: { name: 'zoned' } } };
     const failed = metrics({ 'host.failed': 3, 'host.write.failed': 3 });
     expect(analyse(failed, zoned, calm, false).headline).toBe(
@@ -73,6 +73,9 @@ describe('the headline, first rule that applies', () => {
     );
     const reads = metrics({ 'host.failed': 3, 'host.write.failed': 0 });
     expect(analyse(reads, zoned, calm, false).headline).toBe('3 of 1000 requests failed.');
+    expect(analyse(metrics({ 'nand.erases': 7 }), zoned, calm, false).gcSentence).toBe(
+      'No garbage collection ran: blocks are erased when the host releases them; 7 erases.',
+    );
   });
 
   test('then an interrupted run, then one without requests', () => {

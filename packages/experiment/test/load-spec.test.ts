@@ -124,6 +124,19 @@ buffer: { slots: 1k }
       workload: { kind: 'random', parameters: { requests: 2000 } },
     });
   });
+
+  test('a strategy in its short form can be changed by its name', async () => {
+    const path = file(`${smallest}ftl: { mapping: dftl, victim: fifo }\n`);
+    const changes = { 'ftl.mapping.name': 'bast', 'ftl.victim.name': 'random' };
+    const short = await loadSpec(path, { 'ftl.mapping': 'bast', 'ftl.victim': 'random' });
+    const { spec } = await loadSpec(path, changes);
+    const overridesOf = ({ device }: typeof spec): unknown => (typeof device === 'string' ? null : device.overrides);
+    expect(overridesOf(spec)).toEqual({
+      'ftl.mapping': expect.objectContaining({ name: 'bast' }),
+      'ftl.victim': expect.objectContaining({ name: 'random' }),
+    });
+    expect(overridesOf(short.spec)).toEqual({ 'ftl.mapping': 'bast', 'ftl.victim': 'random' });
+  });
 });
 
 describe('what is wrong, and where', () => {
@@ -277,7 +290,12 @@ ${more}`;
 
   test.each([
     ['missing', '', 'modules: [nowhere.ts]', /spec.yaml:3:10: module nowhere.ts: there is no such file/],
-    ['that does not parse', 'export const = 1;', 'modules: [m.ts]', /module .*m.ts cannot be loaded/],
+    [
+      'that does not parse',
+      '\nexport const = 1;',
+      'modules: [m.ts]',
+      /module .*m.ts cannot be loaded: ParseError: .*[^ ] in line 2, column \d+/,
+    ],
     ['that throws', 'throw new Error("no luck");', 'modules: [m.ts]', /module .*m.ts cannot be loaded: no luck/],
     [
       'without anything of use',

@@ -32,8 +32,12 @@ export async function importModule(path: string): Promise<Readonly<Record<string
   try {
     return (await jiti.import(resolve(path))) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
-    throw new InputError('ERR_SPEC_MODULE', `module ${path} cannot be loaded: ${reason}`, 'modules', { cause: error });
+    const [reason, place = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    // The second line of a syntax error ends with line and column.
+    const found = reason.startsWith('ParseError: ') ? /:(\d+):(\d+)$/.exec(place.trimEnd()) : null;
+    const at = found === null ? '' : ` in line ${found[1]}, column ${found[2]}`;
+    const message = `module ${path} cannot be loaded: ${reason.trimEnd()}${at}`;
+    throw new InputError('ERR_SPEC_MODULE', message, 'modules', { cause: error });
   }
 }
 

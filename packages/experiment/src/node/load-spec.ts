@@ -104,22 +104,23 @@ function changedDocument(document: unknown, changes: SpecChanges): unknown {
   return result;
 }
 
-function changed(node: unknown, steps: readonly string[], value: unknown): unknown {
+function changed(node: unknown, steps: readonly string[], value: unknown, section = steps[0]): unknown {
   if (steps.length === 0) return value;
   const [step, ...rest] = steps;
-  if (Array.isArray(node)) return node.map((item, at) => (String(at) === step ? changed(item, rest, value) : item));
+  if (Array.isArray(node))
+    return node.map((item, at) => (String(at) === step ? changed(item, rest, value, section) : item));
   if (typeof node === 'string') {
     // Short forms: a device is its preset, a scheduler its kind, a workload its kind or trace, a strategy its name.
-    const long: Readonly<Record<string, unknown>> = shortForm(step, node);
-    return { ...long, [step]: changed(long[step], rest, value) };
+    const long: Readonly<Record<string, unknown>> = shortForm(section, step, node);
+    return { ...long, [step]: changed(long[step], rest, value, section) };
   }
   const map = typeof node === 'object' && node !== null ? (node as Readonly<Record<string, unknown>>) : {};
-  return { ...map, [step]: changed(map[step], rest, value) };
+  return { ...map, [step]: changed(map[step], rest, value, section) };
 }
 
-function shortForm(step: string, text: string): Readonly<Record<string, unknown>> {
+function shortForm(section: string, step: string, text: string): Readonly<Record<string, unknown>> {
   if (step === 'capacity' || step === 'overProvisioning') return { preset: text };
   if (step === 'policy' || step === 'bus') return { kind: text };
-  if (step === 'parameters') return { name: text };
+  if (step === 'parameters' || (step === 'name' && section === 'ftl')) return { name: text };
   return /[/\\.]/.test(text) ? { trace: text } : { kind: text };
 }
