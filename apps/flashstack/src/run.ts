@@ -133,7 +133,7 @@ function costOf({ metrics }: ExperimentResult, session: Session): string {
 
 /** The error with the options that help, where they go by other names than in it. */
 function advised(loaded: LoadedSpec, error: unknown): unknown {
-  if (error instanceof ReplayError) return inFile(loaded.trace?.path ?? loaded.name, error);
+  if (error instanceof ReplayError) return inFile(loaded.trace?.path ?? 'workload', error);
   if (!(error instanceof InputError)) return ofModules(loaded, error);
   if (error.code !== 'ERR_FTL_OVERPROVISIONING') return error;
   const { device } = loaded.spec;

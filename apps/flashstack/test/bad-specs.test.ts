@@ -45,6 +45,11 @@ error: small.yaml:4:3: unknown key ftl.victm.
     ['a missing trace', 'device: mqsim-b8\nworkload: nowhere.csv\n', 'there is no such file'],
     ['no YAML', 'device: [\n', 'this is no YAML'],
     [
+      'a workload that the drive cannot take',
+      'device: mqsim-b8\nworkload: segments\n',
+      'error: workload: segmentBytes is missing',
+    ],
+    [
       'too little spare space',
       `device: { preset: mqsim-b8, capacity: 256MiB, overProvisioning: 0.1% }\nworkload: random\n`,
       'too little to collect garbage',
