@@ -35,7 +35,7 @@ describe('reproduce', () => {
     const found = await cli(`reproduce orc-map AMF-MAP --out ${out}`);
     expect(found.code).toBe(0);
     expect(found.out).toMatch(/page mapping \/ OrcFS, 1 TiB +465 × +452 × +450 … 470 +✓ pass/);
-    expect(found.out).toContain('6 pass, 0 misses, 0 expected, 1 without a band.\n◇ published  ● simulated  ├┤ band\n');
+    expect(found.out).toContain('8 pass, 0 misses, 2 expected, 1 without a band.\n◇ published  ● simulated  ├┤ band\n');
     // 452 of 450 … 470, where 465 was published; below the numbers.
     expect(found.out).toContain(`\n${' '.repeat(32)}···├──●───────────────◇─────┤···\n`);
     for (const line of found.out.split('\n'))

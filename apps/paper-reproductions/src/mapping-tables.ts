@@ -78,7 +78,7 @@ const AMF_CAPACITIES = [
 ] as const;
 
 const LOG_BLOCKS =
-  'with 3 % of the blocks as log blocks; the published size takes about 18 % of them, and the digest has no share that would say so';
+  'with 3 % of the blocks as log blocks; the published size takes about 18 % of them, and which share it assumes is not known to us';
 
 /** Mapping-table sizes of application-managed flash (digest of the papers, chapter 4). */
 export const amfMap: Study = {
