@@ -12,9 +12,10 @@ import {
   SimplePageCache,
   type Thread,
 } from '@flashstack/vfs';
+import { delayed } from '@flashstack/vfs/conformance';
 import { expect, test } from 'vitest';
 import { Host, type HostOptions } from '../src/index.js';
-import { slowed } from './slow-fs.js';
+
 import { callsOf, expectError, memoryHost } from './support.js';
 
 function* go<T>(call: T | Task<T>): Task<T> {
@@ -91,7 +92,7 @@ function bed(simulator: Simulator, earlier: MemFs | null, slow: boolean, options
   let memory: MemFs | null = null;
   const fileSystem = (environment: ConstructorParameters<typeof MemFs>[0]): FileSystem => {
     memory = new MemFs(environment, {}, earlier);
-    return slow ? slowed(simulator, memory, environment.random) : memory;
+    return slow ? delayed(memory, simulator, environment.random) : memory;
   };
   const host = new Host({ simulator, cache: new SimplePageCache(simulator), fileSystem }, options);
   host.run(host.mount());
