@@ -47,6 +47,25 @@ const defects: Record<string, readonly [string, Defect]> = {
       },
     }),
   ],
+  'a directory that moves does not change the links of its parents': [
+    'nested directories: some order',
+    (inner) => ({
+      *rename(from, name, inode, to, newName, target, flags) {
+        const before = [from.links, to.links];
+        yield* inner.rename(from, name, inode, to, newName, target, flags);
+        if (inode.kind === 4 && target === null && from !== to) [from.links, to.links] = before;
+      },
+    }),
+  ],
+  'a directory that is renamed over stays behind': [
+    'nested directories: of many programs',
+    (inner) => ({
+      *rename(from, name, inode, to, newName, target, flags) {
+        yield* inner.rename(from, name, inode, to, newName, target, flags);
+        if (target !== null && inode.kind === 4 && target.kind === 4 && target.links === 0) target.links = 1;
+      },
+    }),
+  ],
   'links are counted one too many': [
     'unlink',
     (inner) => ({

@@ -3,7 +3,7 @@ import { Delay, RandomSource, type RandomStream, Simulator, type Task } from '@f
 import { type DirectoryEntry, FileStatus, OpenFlag, type Thread } from '../index.js';
 import { bytesOf, codeOf, type FileSystemUnderTest, go, Tester, textOf } from './harness.js';
 import { linearizable, type Run } from './linearize.js';
-import type { Operation } from './reference-model.js';
+import { type Operation, ReferenceModel } from './reference-model.js';
 
 const { append, create, directory, exclusive, readOnly, readWrite } = OpenFlag;
 const PROCESSES = 3;
@@ -150,14 +150,14 @@ export function interleave(subject: FileSystemUnderTest, seed: number, operation
   const t = new Tester(subject, BYTES, device === null ? null : { simulator, device }, seed);
   t.run(t.mkdir('/d0'));
   t.run(t.mkdir('/d1'));
-  const runs: Run[] = [];
+  const runs: Run<Operation>[] = [];
   let order = 0;
   function* program(process: number): Task<void> {
     const random = source.stream(`program ${process}`);
     const programs = new Program(t.as(0, 0));
     for (let at = 0; at < operations; at++) {
       const operation = draw(random, process * operations + at, t.capabilities.links > 1);
-      const run: Run = { process, operation, begin: order++, end: 0, result: '' };
+      const run: Run<Operation> = { process, operation, begin: order++, end: 0, result: '' };
       runs.push(run);
       run.result = yield* programs.run(operation);
       run.end = order++;
@@ -171,7 +171,7 @@ export function interleave(subject: FileSystemUnderTest, seed: number, operation
     })(),
   );
   const listing = t.run(listingOf(t));
-  if (!linearizable(runs, PROCESSES, listing)) {
+  if (!linearizable(new ReferenceModel(PROCESSES), runs, PROCESSES, listing)) {
     const history = runs.map(
       ({ process, operation: { name, path, other, text, size }, begin, end, result }) =>
         `${begin}–${end} process ${process}: ${name} ${path} ${other} "${text}" ${size} → ${result}`,

@@ -1,7 +1,19 @@
-import { type Operation, ReferenceModel } from './reference-model.js';
+/** What one step of an operation does to a model: the result if it ends the operation, null if another step follows. */
+export type Outcome = string | null;
+
+/** What operations of several processes are tried on. */
+export interface SteppedModel<Operation> {
+  copy(): SteppedModel<Operation>;
+  /** The same text for the same state, what processes have found in earlier steps included. */
+  key(): string;
+  /** What is there in the end. */
+  listing(): string;
+  /** The next step of the operation that a process is at. */
+  step(process: number, operation: Operation): Outcome;
+}
 
 /** An operation that was run: when it began and ended (positions in one order), and what it returned. */
-export interface Run {
+export interface Run<Operation> {
   readonly process: number;
   readonly operation: Operation;
   readonly begin: number;
@@ -10,42 +22,39 @@ export interface Run {
 }
 
 /**
- * Whether the operations, each taken apart into at most two steps between its begin and its end, can be put into an order in
- * which a reference model returns the same results and ends in the same state. Operations on a path that exists are two
- * steps, because a name may lead elsewhere between look-up and effect, as on Linux.
+ * Whether the operations, each taken apart into its steps between its begin and its end, can be put into an order in which
+ * a model returns the same results and ends in the same state. Operations on a path that exists are several steps, because
+ * a name may lead elsewhere between look-up and effect, as on Linux.
  */
-export function linearizable(runs: readonly Run[], processes: number, listing: string): boolean {
-  const queues: Run[][] = Array.from({ length: processes }, () => []);
+export function linearizable<Operation>(
+  start: SteppedModel<Operation>,
+  runs: readonly Run<Operation>[],
+  processes: number,
+  listing: string,
+): boolean {
+  const queues: Run<Operation>[][] = Array.from({ length: processes }, () => []);
   for (const run of runs) queues[run.process].push(run);
   const dead = new Set<string>();
   const next = new Array<number>(processes).fill(0);
-  const held = new Array<number>(processes).fill(-1);
 
-  function search(model: ReferenceModel): boolean {
+  function search(model: SteppedModel<Operation>): boolean {
     if (queues.every((queue, at) => next[at] === queue.length)) return model.listing() === listing;
-    const key = `${next.join()};${held.join()};${model.key()}`;
+    const key = `${next.join()};${model.key()}`;
     if (dead.has(key)) return false;
     const firstEnd = Math.min(...queues.map((queue, at) => queue[next[at]]?.end ?? Number.POSITIVE_INFINITY));
     for (let process = 0; process < processes; process++) {
       const run = queues[process][next[process]];
       if (run === undefined || run.begin > firstEnd) continue;
       const after = model.copy();
-      const before = held[process];
-      const result = after.step(process, run.operation, before);
-      if (result === null) {
-        held[process] = after.found;
-        if (search(after)) return true;
-        held[process] = before;
-      } else if (result === run.result) {
-        next[process]++;
-        held[process] = -1;
-        if (search(after)) return true;
-        next[process]--;
-        held[process] = before;
-      }
+      const result = after.step(process, run.operation);
+      if (result !== null && result !== run.result) continue;
+      const steps = result === null ? 0 : 1;
+      next[process] += steps;
+      if (search(after)) return true;
+      next[process] -= steps;
     }
     dead.add(key);
     return false;
   }
-  return search(new ReferenceModel(processes));
+  return search(start);
 }

@@ -1,5 +1,4 @@
-/** What one step of an operation does to the model: the result if it ends the operation, null if another step follows. */
-export type Outcome = string | null;
+import type { Outcome, SteppedModel } from './linearize.js';
 
 /** One operation of one process: a name and its arguments, as text. */
 export interface Operation {
@@ -17,13 +16,16 @@ interface Thing {
 }
 
 /** A small tree: files and empty directories under paths that never change, and one open file of each process. */
-export class ReferenceModel {
+export class ReferenceModel implements SteppedModel<Operation> {
   private names: Map<string, number> = new Map();
   private things: Thing[] = [];
   private readonly open: number[];
+  /** What the first step of each process's operation has found, −1: it has taken none. */
+  private readonly held: number[];
 
   constructor(processes: number) {
     this.open = new Array<number>(processes).fill(-1);
+    this.held = new Array<number>(processes).fill(-1);
   }
 
   copy(): ReferenceModel {
@@ -31,12 +33,13 @@ export class ReferenceModel {
     copy.names = new Map(this.names);
     copy.things = this.things.map((thing) => ({ ...thing }));
     copy.open.push(...this.open);
+    copy.held.push(...this.held);
     return copy;
   }
 
   /** The same text for the same state, whatever way led there but for the order in which things were made. */
   key(): string {
-    return `${[...this.names].sort().join()}|${this.things.map(({ kind, text, links }) => `${kind}${text}.${links}`).join()}|${this.open.join()}`;
+    return `${[...this.names].sort().join()}|${this.things.map(({ kind, text, links }) => `${kind}${text}.${links}`).join()}|${this.open.join()}|${this.held.join()}`;
   }
 
   /** Every path with what it leads to; names of one file share a number. */
@@ -52,14 +55,17 @@ export class ReferenceModel {
       .join(' ');
   }
 
-  /**
-   * One step of an operation of a process. `held` is what an earlier step of it has found, −1 before; what is found now is
-   * left in `found`.
-   */
-  step(process: number, { name, path, other, text, size }: Operation, held: number): Outcome {
+  step(process: number, operation: Operation): Outcome {
+    const found = this.names.get(operation.path) ?? -1;
+    const outcome = this.act(process, operation, this.held[process]);
+    this.held[process] = outcome === null ? found : -1;
+    return outcome;
+  }
+
+  /** `held`: what an earlier step of the operation has found, −1 before. */
+  private act(process: number, { name, path, other, text, size }: Operation, held: number): Outcome {
     const at = this.names.get(path) ?? -1;
     const thing = at < 0 ? undefined : this.things[at];
-    this.found = at;
     switch (name) {
       case 'create':
         if (thing !== undefined) return 'EEXIST';
@@ -105,9 +111,6 @@ export class ReferenceModel {
         return this.onOpen(process, name, text, size);
     }
   }
-
-  /** What the last step has found. */
-  found = -1;
 
   private onOpen(process: number, name: string, text: string, size: number): Outcome {
     const at = this.open[process];

@@ -8,6 +8,7 @@ import { failEverywhere } from './fault-tests.js';
 import { type ConformanceTest, check, type FileSystemUnderTest, Tester } from './harness.js';
 import { interleave } from './interleaving-tests.js';
 import { linkTests } from './link-tests.js';
+import { crowd, nest, type Outcomes } from './nested-tests.js';
 import { openTests } from './open-tests.js';
 import { pathTests } from './path-tests.js';
 import { permissionTests } from './permission-tests.js';
@@ -25,7 +26,7 @@ export interface ConformanceOptions {
   readonly depth?: number;
 }
 
-/** Interleavings in one test. */
+/** Random cases in one test. */
 const BATCH = 2500;
 /** Space of the file systems that are filled up, bytes. */
 const SMALL_BYTES = 2 * 2 ** 20;
@@ -61,14 +62,13 @@ export function fileSystemConformance(options: ConformanceOptions): void {
     });
   }
   randomTests(options);
+  nestedTests(options);
   spaceTests(options);
   if (subject.format !== undefined) deviceTests(options);
 }
 
 function randomTests({ test, subject, depth = 1 }: ConformanceOptions): void {
-  const cases = 250 * depth;
-  for (let first = 1; first <= cases; first += BATCH) {
-    const last = Math.min(first + BATCH - 1, cases);
+  for (const [first, last] of batches(250 * depth)) {
     test(`interleaved programs see what some order of their operations explains, seeds ${first} to ${last}`, () => {
       for (let seed = first; seed <= last; seed++) interleave(subject, seed, 5);
     });
@@ -80,6 +80,30 @@ function randomTests({ test, subject, depth = 1 }: ConformanceOptions): void {
       t.run(t.unmount());
     }
   });
+}
+
+/** Directories that are moved into and out of each other while others walk through them, make and remove them. */
+function nestedTests({ test, subject, depth = 1 }: ConformanceOptions): void {
+  for (const [first, last] of batches(200 * depth)) {
+    test(`nested directories: some order of all steps explains results and tree, seeds ${first} to ${last}`, () => {
+      const outcomes: Outcomes = new Map();
+      for (let seed = first; seed <= last; seed++) nest(subject, seed, 5, outcomes);
+      if (last - first < 199) return;
+      for (const outcome of ['ok', 'EINVAL', 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EISDIR']) {
+        check(outcomes.has(`rename ${outcome}`), `none of the renames has ended with ${outcome}`);
+      }
+    });
+  }
+  for (const [first, last] of batches(20 * depth)) {
+    test(`nested directories: of many programs a tree remains and nothing beside it, seeds ${first} to ${last}`, () => {
+      for (let seed = first; seed <= last; seed++) crowd(subject, seed, 6, 40);
+    });
+  }
+}
+
+/** First and last number of each batch of cases. */
+function* batches(cases: number): Generator<[number, number], void> {
+  for (let first = 1; first <= cases; first += BATCH) yield [first, Math.min(first + BATCH - 1, cases)];
 }
 
 function spaceTests({ test, subject }: ConformanceOptions): void {
