@@ -8,7 +8,7 @@ import {
   runOptions,
   traceOptions,
 } from '@flashstack/experiment';
-import type { SpecChanges } from '@flashstack/experiment/node';
+import { readYaml, type SpecChanges } from '@flashstack/experiment/node';
 import { type Command, Option as CommandOption } from 'commander';
 import { UsageError } from './report-error.js';
 
@@ -56,15 +56,20 @@ export const traceFlags: readonly OptionFlag[] = [
   { flags: '--discard-words <list>', path: 'workload.discardWords' },
 ];
 
-/** The option that a key of a spec has. */
-function optionOf(path: string): Option {
+/** The option that a key of a spec has, as far as no module of the user's defines it. */
+function knownOption(path: string): Option | undefined {
   const [section, ...rest] = path.split('.');
   const key = rest.join('.');
-  const option =
+  return (
     (section === 'device' ? deviceOptions.get(key) : undefined) ??
     (section === 'workload' ? traceOptions.get(key) : undefined) ??
     runOptions.get(path) ??
-    driveOptions(noExtensions).get(path);
+    driveOptions(noExtensions).get(path)
+  );
+}
+
+function optionOf(path: string): Option {
+  const option = knownOption(path);
   if (option === undefined) throw new Error(`no option is described at ${path}`);
   return option;
 }
@@ -120,18 +125,25 @@ function camel(flag: string): string {
   return flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** `path=value` pairs; a value is JSON (a number, true, null, a list …) or else the text itself. */
+/**
+ * `path=value` pairs; a value is a map or list in YAML, or JSON (a number, true, null), or else the text itself.
+ * @throws UsageError for no pair, SpecError for a map or list that is no YAML.
+ */
 export function parseSettings(flag: string, texts: readonly string[]): SpecChanges {
   return Object.fromEntries(
     texts.map((text) => {
       const at = text.indexOf('=');
       if (at < 1) throw new UsageError(`${flag} is "${text}", expected PATH=VALUE.`, ['Such as ftl.victim=fifo.']);
-      return [text.slice(0, at), jsonOrText(text.slice(at + 1))];
+      const [path, value] = [text.slice(0, at), text.slice(at + 1)];
+      return [path, settingOf(`${flag} ${path}`, value, knownOption(path))];
     }),
   );
 }
 
-function jsonOrText(text: string): unknown {
+function settingOf(name: string, text: string, option: Option | undefined): unknown {
+  // A regular expression may begin with a bracket.
+  const plain = option?.type === 'string' && option.list !== true;
+  if (!plain && /^\s*[{[]/.test(text)) return readYaml(text, name).data;
   try {
     return JSON.parse(text) as unknown;
   } catch {

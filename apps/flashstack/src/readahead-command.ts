@@ -1,5 +1,5 @@
 import { MemoryDevice, Origin } from '@flashstack/block-device';
-import { parseAmount } from '@flashstack/experiment';
+import { amountAdvice, parseAmount } from '@flashstack/experiment';
 import { LEAST_MEMORY_BYTES, LinuxPageCache, PageMemory, readaheadKinds } from '@flashstack/pagecache-readahead';
 import { lookupStrategy, RandomSource, type RandomStream, runTask, Simulator, unknownName } from '@flashstack/sim';
 import { FileAdvice, FileKind, Inode, PAGE_BYTES } from '@flashstack/vfs';
@@ -167,11 +167,12 @@ function parsePart(part: string, fileBytes: number, random: RandomStream): Read[
 function sizeIn(part: string, text: string): number {
   const value = parseAmount('size', text);
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw malformed(part, `"${text}" is no size such as 4KiB`);
+  throw malformed(part, `"${text}" is no size such as 4KiB`, [amountAdvice('size', text)]);
 }
 
-function malformed(part: string, why: string): UsageError {
+function malformed(part: string, why: string, advice: readonly string[] = []): UsageError {
   return new UsageError(`--reads has "${part}": ${why}.`, [
+    ...advice,
     'Expected OFFSET:LENGTH, OFFSET:LENGTHxCOUNT for reads in order, OFFSET:LENGTHxCOUNT+STRIDE, or random:LENGTHxCOUNT, ' +
       'such as 0:4KiBx32, 0:4KiBx16+8KiB or random:4KiBx100; several with commas.',
   ]);
@@ -180,7 +181,7 @@ function malformed(part: string, why: string): UsageError {
 function amount(flag: string, text: string, least: number): number {
   const value = parseAmount('size', text);
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value;
-  throw new UsageError(`${flag} is "${text}", expected a whole size such as 5MiB.`);
+  throw new UsageError(`${flag} is "${text}", expected a whole size such as 5MiB.`, [amountAdvice('size', text)]);
 }
 
 function memoryOf(text: string): number {

@@ -52,6 +52,41 @@ describe('run', () => {
     expect(result.metrics['host.completed']).toBe(500);
   });
 
+  test('--set takes maps and lists in YAML', async () => {
+    const set = [
+      'ftl.victim={name: d-choices, parameters: {d: 3}}',
+      'device={preset: mqsim-b8, capacity: 112MiB, overProvisioning: 25%}',
+    ];
+    const { out } = await cli(['run', spec(), '--json', '--set', set[0], '--set', set[1]]);
+    const { device } = (JSON.parse(out) as ExperimentResult).spec;
+    expect(device.ftl.victim).toMatchObject({ name: 'd-choices', parameters: { d: 3 } });
+    expect(device.capacityBytes).toBe(112 * 2 ** 20);
+  });
+
+  test.each([
+    ['ftl.victim={name: d-choices, parameters: {d: 3}', '--set ftl.victim:1:37: this is no YAML'],
+    ['ftl.victim={kind: fifo}', 'ftl.victim is {"kind":"fifo"}, expected one of'],
+    ['ftl.victim={name: fifo, name: greedy}', '--set ftl.victim:1:14: key name stands twice'],
+    ['modules=[a', '--set modules:1:3: this is no YAML'],
+  ])('--set %s: exit code 2 and what is wrong', async (setting, message) => {
+    const { code, err } = await cli(['run', spec(), '--set', setting]);
+    expect(code).toBe(2);
+    expect(err.replaceAll('\n   ', ' ')).toContain(message);
+  });
+
+  test('--set takes a regular expression as it is, though it begins with a bracket', async () => {
+    const at = folder();
+    writeFileSync(`${at}/w.log`, 'w 0 4096\nr 4096 4096\n');
+    writeFileSync(
+      `${at}/t.yaml`,
+      'device: { preset: emmc-5.0, capacity: 1GiB }\nworkload: { trace: w.log, format: pattern, pattern: x }\n',
+    );
+    const pattern = 'workload.pattern=[ ]*(?<op>[rw]) (?<offset>[0-9]+) (?<length>[0-9]+)';
+    const { code, out } = await cli(['run', `${at}/t.yaml`, '--json', '--set', pattern]);
+    expect(code).toBe(0);
+    expect((JSON.parse(out) as ExperimentResult).metrics['host.completed']).toBe(2);
+  });
+
   test('a warm-up is left out of the metrics, and told', async () => {
     const { out } = await cli(['run', spec(), '--warmup', '25%', '--json']);
     const result = JSON.parse(out) as ExperimentResult;

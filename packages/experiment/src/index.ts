@@ -11,7 +11,7 @@ export { describeOption, type Option, type OptionTable, type OptionType, parseOp
 export { type OptionGroup, optionGroups, optionReference } from './options/reference.js';
 export { deviceOptions, runOptions, traceOptions } from './options/run-options.js';
 export type { Warmup } from './options/run-values.js';
-export { parseAmount, type UnitKind, writeAmount } from './options/units.js';
+export { amountAdvice, parseAmount, type UnitKind, writeAmount } from './options/units.js';
 export { resolveDevice, resolveSpec } from './resolve-spec.js';
 export { type ExperimentResult, type Partial, RESULT_SCHEMA } from './result.js';
 export { type Cell, type Column, type NamedResult, type ResultTable, resultTables, tableCsv } from './result-tables.js';

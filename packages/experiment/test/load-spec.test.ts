@@ -181,8 +181,8 @@ describe('what is wrong, and where', () => {
     ['out of range', `${smallest}nand: { geometry: { planes: 9 } }\n`, /expected a whole number from 1 to 8/],
     [
       'above a share',
-      `device: { preset: mqsim-b8, overProvisioning: 101 }\nworkload: random\n`,
-      /:1:47: device.overProvisioning is 101/,
+      `device: { preset: mqsim-b8, overProvisioning: 10100% }\nworkload: random\n`,
+      /:1:47: device.overProvisioning is "10100%", expected a share from 0 to 10000%/,
     ],
     ['an unknown choice', `${smallest}precondition: stedy\n`, /:3:15: precondition is "stedy".* Did you mean steady\?/],
     ['an unknown policy', `${smallest}ftl: { victim: gredy }\n`, /:3:16: .*Did you mean "greedy"\?/],

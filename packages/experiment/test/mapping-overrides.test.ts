@@ -33,7 +33,7 @@ test('parameters may have units, in a document and by path', () => {
   const byPath = specWith({ 'ftl.mapping': 'dftl', 'ftl.mapping.parameters.translationPageBytes': '64KiB' });
   expect(resolveSpec(byPath, null).device.ftl.mapping).toMatchObject({ parameters: { translationPageBytes: 65_536 } });
   const schema = JSON.stringify(specSchema('ftl.mapping'));
-  expect(schema).toContain('[kmgtpKMGTP]?i?[bB]?');
+  expect(schema).toContain('[kmgtpKMGTP](i[bB])?|[bB]');
 });
 
 test.each([

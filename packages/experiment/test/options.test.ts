@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  amountAdvice,
   driveOptions,
   hashSpec,
   noExtensions,
@@ -54,6 +55,9 @@ describe('amounts', () => {
   test.each<[UnitKind, string, number]>([
     ['size', '4GiB', 4 * 2 ** 30],
     ['size', '64k', 65_536],
+    ['size', '512B', 512],
+    ['size', '480e9', 480e9],
+    ['size', '4m', 2 ** 22],
     ['size', '1.5 MiB', 1_572_864],
     ['time', '75us', 75_000],
     ['time', '75µs', 75_000],
@@ -74,6 +78,9 @@ describe('amounts', () => {
 
   test.each<[UnitKind, string]>([
     ['size', '4GHz'],
+    ['size', '512MB'],
+    ['size', '64kb'],
+    ['size', '4iB'],
     ['size', ''],
     ['time', '3 m'],
     ['time', '10S'],
@@ -83,6 +90,31 @@ describe('amounts', () => {
     ['count', 'k'],
     ['count', '--1'],
   ])('%s "%s" is none', (kind, text) => expect(parseAmount(kind, text)).toBeNaN());
+
+  test('of a size that is read both ways: what to write for each', () => {
+    expect(amountAdvice('size', '512MB')).toBe('MB may mean 2^20 or 10^6 bytes: write 512MiB or 512e6.');
+    expect(amountAdvice('size', ' 1.5 tb')).toBe('TB may mean 2^40 or 10^12 bytes: write 1.5TiB or 1.5e12.');
+    expect(amountAdvice('size', '64kb')).toBe('KB may mean 2^10 or 10^3 bytes: write 64KiB or 64e3.');
+    expect(amountAdvice('size', '5 x')).toBe('Write it as 4096, 64KiB or 4GiB.');
+    expect(amountAdvice('rate', '5MB')).toMatch(/^Write it as 560MB\/s/);
+    const refused = { ...base, device: { preset: 'mqsim-b8', capacity: '512MB' } };
+    expect(complaint(() => readDocument(refused, noExtensions))).toContain('MB may mean');
+  });
+
+  test('above the whole, a share counts only in per cent', () => {
+    const spare = (overProvisioning: unknown): unknown => {
+      const { device } = readDocument({ ...base, device: { preset: 'mqsim-b8', overProvisioning } }, noExtensions).spec;
+      return (device as { overProvisioning?: number }).overProvisioning;
+    };
+    expect([spare(0.28), spare('28%'), spare('0.28'), spare(1), spare('150%')]).toEqual([0.28, 0.28, 0.28, 1, 1.5]);
+    for (const found of [28, '28']) {
+      expect(complaint(() => spare(found))).toContain(
+        'a share of 2800%. Write 28% or 0.28, or 2800% if you mean that.',
+      );
+    }
+    expect(complaint(() => spare('10001%'))).toContain('expected a share from 0 to 10000%');
+    expect(complaint(() => spare(-0.1))).toContain('expected a share from 0 to 10000%');
+  });
 
   test('come back as they were written', () => {
     const kinds: UnitKind[] = ['size', 'time', 'rate', 'count'];
@@ -267,6 +299,8 @@ describe('the JSON Schema', () => {
     { ...base, ftl: { victim: { name: 'd-choices', parameters: { e: 1 } } } },
     { ...base, ftl: null },
     { ...base, link: 'pcie3x5' },
+    { ...base, device: { preset: 'mqsim-b8', capacity: '4GB' } },
+    { ...base, device: { preset: 'mqsim-b8', overProvisioning: 7 } },
   ])('refuses %j, as the reader does', (document) => {
     expect(complaint(() => readDocument(document, noExtensions))).not.toBe('');
     expect(validate(document)).toBe(false);

@@ -73,9 +73,13 @@ export function resolveParameters(
   return values;
 }
 
-/** The candidate with the least edit distance to `name`, or null if none is near enough to be meant. */
+/**
+ * What was probably meant by `name`: the shortest candidate that begins with it, else the one with the least edit distance;
+ * null if none is near enough.
+ */
 export function nearestName(name: string, candidates: readonly string[]): string | null {
-  let nearest: string | null = null;
+  let nearest = name.length < 4 ? null : shortestWith(name.toLowerCase(), candidates);
+  if (nearest !== null) return nearest;
   // Any two names of three letters are three edits apart at most: one is all that can pass for a slip there.
   let least = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 2));
   for (const candidate of candidates) {
@@ -86,6 +90,15 @@ export function nearestName(name: string, candidates: readonly string[]): string
     }
   }
   return nearest;
+}
+
+function shortestWith(prefix: string, candidates: readonly string[]): string | null {
+  let shortest: string | null = null;
+  for (const candidate of candidates) {
+    if (!candidate.toLowerCase().startsWith(prefix)) continue;
+    if (shortest === null || candidate.length < shortest.length) shortest = candidate;
+  }
+  return shortest;
 }
 
 /** The error for a name that is not in a table: says what is known, and what was probably meant. */

@@ -98,6 +98,13 @@ describe('nearest name', () => {
     expect(nearestName('x', [])).toBeNull();
   });
 
+  it('is the shortest that begins with it, though others have fewer edits', () => {
+    const names = ['samsung-840', 'samsung-950-pro-512-raw', 'samsung-950-pro-256'];
+    expect(nearestName('samsung-950', names)).toBe('samsung-950-pro-256');
+    expect(nearestName('Samsung-950-PRO-5', names)).toBe('samsung-950-pro-512-raw');
+    expect(nearestName('sam', names)).toBeNull();
+  });
+
   it('a swap of neighbours counts one, as a recursive definition says', () => {
     const distance = (a: string, b: string): number => {
       if (a === '' || b === '') return a.length + b.length;

@@ -12,7 +12,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const NUMBER = String.raw`-?\d+(_\d+)*(\.\d+)?([eE][+-]?\d+)?`;
 const patterns: Readonly<Record<UnitKind, string>> = {
-  size: String.raw`^${NUMBER}\s*([kmgtpKMGTP]?i?[bB]?)$`,
+  size: String.raw`^${NUMBER}\s*([kmgtpKMGTP](i[bB])?|[bB])?$`,
   time: String.raw`^${NUMBER}\s*(ns|us|µs|μs|ms|s|min|h)?$`,
   rate: String.raw`^${NUMBER}\s*([kmgtKMGT]?([bB]/s|[bB]ps|[tT]/s)?)$`,
   share: String.raw`^${NUMBER}\s*%?$`,
@@ -156,7 +156,12 @@ function oneSchema(option: Option): JsonSchema {
       return strategySchema(option);
     case 'amount': {
       const { unit = 'count', whole, min, max } = option;
-      const range = { ...(min === undefined ? {} : { minimum: min }), ...(max === undefined ? {} : { maximum: max }) };
+      // Above the whole a share is written with its sign.
+      const most = unit === 'share' && max !== undefined ? Math.min(max, 1) : max;
+      const range = {
+        ...(min === undefined ? {} : { minimum: min }),
+        ...(most === undefined ? {} : { maximum: most }),
+      };
       return {
         anyOf: [
           { type: whole === true ? 'integer' : 'number', ...range },

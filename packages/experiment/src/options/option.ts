@@ -1,7 +1,7 @@
 import { InputError, lookupStrategy, nearestName, resolveParameters, type StrategyKind } from '@flashstack/sim';
 import { parameterOption } from './parameter-option.js';
 import { parseLoop, parseWarmup } from './run-values.js';
-import { parseAmount, type UnitKind, unitExamples, writeAmount } from './units.js';
+import { amountAdvice, parseAmount, type UnitKind, writeAmount } from './units.js';
 
 /** What a value of an option is. `amount`: a number, whose `unit` says which suffixes it may have. */
 export type OptionType = 'amount' | 'boolean' | 'enum' | 'string' | 'strategy' | 'pairing' | 'loop' | 'warmup';
@@ -80,16 +80,16 @@ function amountInWords(option: Option): string {
 }
 
 /** ` from 1 to 64`, ` of at least 1`, or nothing. */
-function rangeOf({ unit = 'count', min, max }: Option): string {
+function rangeOf({ unit = 'count', min, max = Number.POSITIVE_INFINITY }: Option): string {
   const write = (value: number): string => {
-    if (unit === 'share') return String(value);
+    // A share that may exceed the whole is written in per cent there.
+    if (unit === 'share') return max > 1 ? writeAmount(unit, value) : String(value);
     // The limit of a time is no round number.
     return unit === 'time' && value >= 1e9 ? `${Number((value / 1e9).toPrecision(3))}s` : writeAmount(unit, value);
   };
-  if (min !== undefined && max !== undefined && max < Number.MAX_SAFE_INTEGER)
-    return ` from ${write(min)} to ${write(max)}`;
+  if (min !== undefined && max < Number.MAX_SAFE_INTEGER) return ` from ${write(min)} to ${write(max)}`;
   if (min !== undefined) return ` of at least ${write(min)}`;
-  return max === undefined || max >= Number.MAX_SAFE_INTEGER ? '' : ` of at most ${write(max)}`;
+  return max >= Number.MAX_SAFE_INTEGER ? '' : ` of at most ${write(max)}`;
 }
 
 /**
@@ -149,8 +149,20 @@ function amount(path: string, option: Option, value: unknown): number {
   const { unit = 'count', min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = option;
   const number = typeof value === 'number' ? value : typeof value === 'string' ? parseAmount(unit, value) : Number.NaN;
   const whole = option.whole !== true || Number.isSafeInteger(number);
+  if (unit === 'share' && max > 1 && number > 1 && !String(value).includes('%')) throw perCent(path, value, number);
   if (Number.isFinite(number) && whole && number >= min && number <= max) return number;
   throw wrong(path, option, value);
+}
+
+/** `28` for `28%` is the usual slip: a share above the whole counts only with the sign. */
+function perCent(path: string, found: unknown, share: number): InputError {
+  const [slip, meant] = [writeAmount('share', share / 100), writeAmount('share', share)];
+  const what = `${path} is ${shown(found)}, a share of ${meant}.`;
+  return new InputError(
+    'ERR_OPTION_VALUE',
+    `${what} Write ${slip} or ${share / 100}, or ${meant} if you mean that.`,
+    path,
+  );
 }
 
 function strategy(path: string, option: Option, value: unknown): unknown {
@@ -214,7 +226,7 @@ function wrong(path: string, option: Option, found: unknown, nearest: string | n
   const meant = nearest === null ? '' : ` Did you mean ${nearest}?`;
   const example =
     option.type === 'amount' && option.unit !== undefined && typeof found === 'string' && found !== ''
-      ? ` Write it as ${unitExamples[option.unit]}.`
+      ? ` ${amountAdvice(option.unit, found)}`
       : '';
   return new InputError(
     'ERR_OPTION_VALUE',

@@ -83,6 +83,8 @@ export function optionReference(extensions: Extensions = noExtensions): string {
     '',
     'Made from the tables that check specs, the command line and the JSON Schema. Values of a drive that are left out are',
     'those of its preset. Sizes (`4GiB`), times (`75us`), rates (`560MB/s`), shares (`7%`) and counts (`100k`) may have units.',
+    'Sizes are binary, `64k` too; `64KB` and `512MB` are refused because they are read both ways: write `512MiB` or `512e6`.',
+    'Rates and counts are decimal. Where a share may exceed the whole, more than 1 is written in per cent: `150%`.',
     '',
   ];
   let before: string | null = null;

@@ -1,7 +1,7 @@
 /** What an amount is measured in; decides which suffixes it may have. */
 export type UnitKind = 'size' | 'time' | 'rate' | 'share' | 'count';
 
-// Sizes are binary whatever the letter case, as on every command line of the field; rates and counts are decimal.
+// Sizes are binary whatever the letter case; rates and counts are decimal. `MB` is either, so it is no size.
 const SIZES: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40, p: 2 ** 50 };
 const DECIMAL: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 const TIMES: Readonly<Record<string, number>> = {
@@ -16,7 +16,7 @@ const TIMES: Readonly<Record<string, number>> = {
 };
 
 /** How an amount of each kind is written, for error messages and help. */
-export const unitExamples: Readonly<Record<UnitKind, string>> = {
+const unitExamples: Readonly<Record<UnitKind, string>> = {
   size: '4096, 64KiB or 4GiB',
   time: '75us, 3.8ms or 10s; a plain number is in ns',
   rate: '560MB/s or 3.5GB/s; a plain number is in bytes per second',
@@ -35,7 +35,7 @@ export function parseAmount(kind: UnitKind, text: string): number {
   const suffix = match[2];
   switch (kind) {
     case 'size':
-      return Math.round(value * factor(SIZES, /^([kmgtp]?)(?:i?b)?$/i.exec(suffix)?.[1]));
+      return Math.round(value * factor(SIZES, /^([kmgtp]?)(?:(?<=.)ib)?$/i.exec(suffix.replace(/^b$/i, ''))?.[1]));
     case 'time':
       return Math.round(value * (suffix === '' ? 1 : (TIMES[suffix] ?? Number.NaN)));
     case 'rate':
@@ -45,6 +45,17 @@ export function parseAmount(kind: UnitKind, text: string): number {
     case 'count':
       return nearlyWhole(value * factor(DECIMAL, /^([kmgt]?)$/i.exec(suffix)?.[1]));
   }
+}
+
+/** How to write an amount that could not be read, one sentence: what is ambiguous in it, or examples of its kind. */
+export function amountAdvice(kind: UnitKind, text: string): string {
+  const [, number, letter] = /^\s*([\d_.]+)\s*([kmgtp])b\s*$/i.exec(text) ?? [];
+  if (kind !== 'size' || letter === undefined) return `Write it as ${unitExamples[kind]}.`;
+  const [binary, decimal] = [letter.toUpperCase(), 'kmgtp'.indexOf(letter.toLowerCase()) * 3 + 3];
+  return (
+    `${binary}B may mean 2^${(decimal / 3) * 10} or 10^${decimal} bytes: write ${number}${binary}iB or ` +
+    `${number}e${decimal}.`
+  );
 }
 
 /** `1.1k` is 1100, though no double is 1.1. */
