@@ -244,6 +244,8 @@ function addMappingSize(root: Command, session: NewSession): void {
     .option('--slot <size>', 'mapping unit of page-granular tables; default 4KiB')
     .option('--block <size>', 'erase block; default 512KiB')
     .option('--superblock <size>', 'superblock of disaggregate mapping; default 256MiB')
+    .option('--metadata <size>', 'metadata area of disaggregate mapping; default: what F2FS keeps in place')
+    .option('--zone <size>', 'zone of a zoned namespace; default 256MiB')
     .option('--log-blocks <n>', 'log blocks of hybrid schemes; default 3 % of the blocks')
     .option('--cached-entries <n>', 'entries that DFTL keeps in RAM; default 1 % of them')
     .option('--json', 'print JSON')

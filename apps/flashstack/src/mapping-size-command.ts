@@ -1,4 +1,4 @@
-import { parseAmount } from '@flashstack/experiment';
+import { amountAdvice, parseAmount } from '@flashstack/experiment';
 import { type MappedSpace, mappingTableBytes, mappingTables, type TableScheme, tableSchemes } from '@flashstack/ftl';
 import { InputError } from '@flashstack/sim';
 import { UsageError } from './report-error.js';
@@ -17,6 +17,8 @@ export interface MappingSizeFlags {
   readonly slot?: string;
   readonly block?: string;
   readonly superblock?: string;
+  readonly metadata?: string;
+  readonly zone?: string;
   readonly logBlocks?: string;
   readonly cachedEntries?: string;
   readonly json?: boolean;
@@ -29,6 +31,7 @@ const titles: Readonly<Record<TableScheme, string>> = {
   hybrid: 'hybrid (BAST, SAST, FAST, LAST)',
   segment: 'application-managed flash',
   disaggregate: 'disaggregate (OrcFS)',
+  zoned: 'zoned namespace',
 };
 
 /** `flashstack mapping-size`: what the mapping tables of every scheme take in controller RAM. */
@@ -37,6 +40,8 @@ export function runMappingSize(flags: MappingSizeFlags, session: Session): void 
     ...given('slotBytes', amount('--slot', 'size', flags.slot)),
     ...given('blockBytes', amount('--block', 'size', flags.block)),
     ...given('superblockBytes', amount('--superblock', 'size', flags.superblock)),
+    ...given('metadataBytes', amount('--metadata', 'size', flags.metadata)),
+    ...given('zoneBytes', amount('--zone', 'size', flags.zone)),
     ...given('logBlocks', amount('--log-blocks', 'count', flags.logBlocks)),
     ...given('cmtEntries', amount('--cached-entries', 'count', flags.cachedEntries)),
   };
@@ -52,6 +57,8 @@ const flagOf: Readonly<Record<string, string>> = {
   slotBytes: '--slot',
   blockBytes: '--block',
   superblockBytes: '--superblock',
+  metadataBytes: '--metadata',
+  zoneBytes: '--zone',
   logBlocks: '--log-blocks',
   cmtEntries: '--cached-entries',
 };
@@ -71,7 +78,7 @@ function check(space: MappedSpace, { style }: Session): void {
     for (const scheme of tableSchemes) mappingTables(scheme, space);
   } catch (error) {
     if (!(error instanceof InputError) || flagOf[error.key] === undefined) throw error;
-    const text = error.message.replace(`${error.key}: `, `${flagOf[error.key]}: `);
+    const text = error.message.replace(/\b\w+Bytes\b|\bcmtEntries\b|\blogBlocks\b/g, (key) => flagOf[key] ?? key);
     throw new UsageError(`${text}, for ${capacity}.`);
   }
 }
@@ -84,10 +91,8 @@ function amount(flag: string, kind: 'size' | 'count', text: string | undefined):
   if (text === undefined) return undefined;
   const value = parseAmount(kind, text);
   if (Number.isSafeInteger(value) && value > 0) return value;
-  const example = kind === 'size' ? '1TiB' : '4096';
-  throw new UsageError(
-    `${flag} is "${text}", expected a whole ${kind === 'size' ? 'size' : 'number'} such as ${example}.`,
-  );
+  const what = kind === 'size' ? 'size such as 1TiB' : 'number such as 4096';
+  throw new UsageError(`${flag} is "${text}", expected a whole ${what}.`, [amountAdvice(kind, text)]);
 }
 
 function asJson(space: MappedSpace): unknown {
@@ -121,7 +126,7 @@ function render(spaces: readonly MappedSpace[], { style }: Session): string[] {
     '',
     ...wrap(
       'Entries of 4 bytes. Disaggregate mapping maps pages of what F2FS keeps in place (checkpoint, SIT, NAT, SSA) and ' +
-        'superblocks of the rest; hybrid schemes keep pages of 3 % log blocks, DFTL 1 % of the entries, unless said otherwise.',
+        'superblocks of the rest; superblocks and zones have 256 MiB; hybrid schemes keep pages of 3 % log blocks, DFTL 1 % of the entries, unless said otherwise.',
       LIMIT,
     ).map((line) => style.tone('dim', line)),
   ];

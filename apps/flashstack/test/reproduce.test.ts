@@ -136,9 +136,20 @@ describe('mapping-size', () => {
     expect(space.schemes.page.bytes).toBe(2 ** 30);
   });
 
+  test('of areas and zones of any size', async () => {
+    const { out } = await cli('mapping-size --capacity 1GiB --superblock 7MiB --metadata 64MiB --zone 96MiB --json');
+    const [{ schemes }] = JSON.parse(out) as { schemes: Record<string, { bytes: number }> }[];
+    expect(schemes.disaggregate.bytes).toBe(4 * (16_384 + 147));
+    expect(schemes.zoned.bytes).toBe(4 * 11);
+  });
+
   test.each([
     ['mapping-size --capacity x', '--capacity is "x", expected a whole size such as 1TiB'],
     ['mapping-size --superblock 7MiB', '--superblock: found 7340032, expected a multiple of 2 MiB'],
+    ['mapping-size --superblock 7MiB', 'the segment of F2FS, unless --metadata is given, for a capacity of 240 GiB'],
+    ['mapping-size --capacity 512MB', 'MB may mean 2^20 or 10^6 bytes: write 512MiB or 512e6.'],
+    ['mapping-size --capacity 1GiB --metadata 2GiB', '--metadata: found 2147483648, expected at most the capacity'],
+    ['mapping-size --zone 0', '--zone is "0", expected a whole size such as 1TiB'],
     ['mapping-size --slot 100', '--slot: found 100, expected an integer of at least 512, for a capacity of 240 GiB'],
     ['mapping-size --capacity 1GiB --cached-entries 262145', '--cached-entries is 262145, but a capacity of 1 GiB has'],
     ['mapping-size --capacity 1GiB --log-blocks 2049', '--log-blocks is 2049, but a capacity of 1 GiB has 2048 blocks'],

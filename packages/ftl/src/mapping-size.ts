@@ -2,7 +2,7 @@ import { InputError, unknownName } from '@flashstack/sim';
 import { f2fsMetadataBytes } from './metadata-size.js';
 
 /** The kinds of mapping tables. `hybrid`: block mapping with page-mapped log blocks (BAST, SAST, FAST, LAST). */
-export const tableSchemes = ['page', 'dftl', 'block', 'hybrid', 'segment', 'disaggregate'] as const;
+export const tableSchemes = ['page', 'dftl', 'block', 'hybrid', 'segment', 'disaggregate', 'zoned'] as const;
 export type TableScheme = (typeof tableSchemes)[number];
 
 /** What a mapping table describes. Bytes unless the name says otherwise. */
@@ -27,6 +27,8 @@ export interface MappedSpace {
   readonly superblockBytes?: number;
   /** `disaggregate`: page-mapped metadata area. Default: what F2FS keeps in place with sections of one superblock. */
   readonly metadataBytes?: number;
+  /** `zoned`: from the start of a zone to that of the next. Default 256 MiB, as a superblock. */
+  readonly zoneBytes?: number;
 }
 
 /** One table in controller RAM. */
@@ -90,12 +92,18 @@ export function mappingTables(scheme: TableScheme, space: MappedSpace): readonly
       // The layout of F2FS knows segments of 2 MiB only.
       const least = space.metadataBytes === undefined ? 2 * MIB : slotBytes;
       const superblock = size('superblockBytes', space.superblockBytes, 256 * MIB, least);
-      const metadata = space.metadataBytes ?? metadataOf(capacity, superblock);
+      const metadata = size('metadataBytes', space.metadataBytes ?? metadataOf(capacity, superblock), 0, 0);
+      if (metadata > capacity) {
+        const why = `metadataBytes: found ${metadata}, expected at most the capacity of ${capacity}`;
+        throw new InputError('ERR_FTL_TABLE_SIZE', why, 'metadataBytes');
+      }
       return [
-        part('page map of the metadata area', Math.ceil(size('metadataBytes', metadata, 0, 0) / slotBytes)),
+        part('page map of the metadata area', Math.ceil(metadata / slotBytes)),
         part('superblock map', Math.ceil(capacity / superblock)),
       ];
     }
+    case 'zoned':
+      return [part('zone map', Math.ceil(capacity / size('zoneBytes', space.zoneBytes, 256 * MIB, 1)))];
     default:
       throw unknownName('mapping table', String(scheme), tableSchemes);
   }
@@ -108,7 +116,8 @@ function metadataOf(capacity: number, superblock: number): number {
       `superblockBytes: found ${superblock}, expected ${expected}`,
       'superblockBytes',
     );
-  if (superblock % (2 * MIB) !== 0) throw why('a multiple of 2 MiB, the segment of F2FS; or say metadataBytes');
+  if (superblock % (2 * MIB) !== 0)
+    throw why('a multiple of 2 MiB, the segment of F2FS, unless metadataBytes is given');
   const bytes = capacity < 2 * superblock ? capacity : f2fsMetadataBytes(capacity, superblock);
   if (bytes >= capacity) throw why(`less: a space of ${capacity} bytes has no room for metadata and data`);
   return bytes;

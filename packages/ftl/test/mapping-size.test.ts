@@ -39,6 +39,13 @@ test('disaggregate mapping of 1 TiB takes about a 452nd of page mapping and a qu
   ]);
 });
 
+test('a zoned drive keeps an entry for each zone, the last of which may be cut', () => {
+  expect(mappingTableBytes('zoned', { capacityBytes: TIB })).toBe(4096 * 4);
+  expect(mappingTables('zoned', { capacityBytes: TIB + 1, zoneBytes: 64 * MIB })).toEqual([
+    { name: 'zone map', entries: 16_385, bytes: 65_540 },
+  ]);
+});
+
 test('hybrid schemes keep a block map and page maps of the log blocks; DFTL keeps cached entries and a directory', () => {
   expect(mappingTableBytes('hybrid', { capacityBytes: GIB, logBlocks: 8 })).toBe(2048 * 4 + 8 * 4 + 8 * 128 * 4);
   expect(mappingTableBytes('dftl', { capacityBytes: GIB, cmtEntries: 1000 })).toBe(8000 + 256 * 4);
@@ -54,5 +61,11 @@ test('a size that cannot be is explained', () => {
   expect(() => mappingTableBytes('block', slots)).toThrow('blockBytes: found 524288, expected an integer of at least');
   expect(mappingTableBytes('block', { ...slots, blockBytes: MIB })).toBe(4 * MIB);
   expect(mappingTableBytes('page', slots)).toBe(4 * MIB);
+  const odd = { capacityBytes: TIB, superblockBytes: 7 * MIB };
+  expect(() => mappingTableBytes('disaggregate', odd)).toThrow('a multiple of 2 MiB, the segment of F2FS, unless');
+  expect(mappingTableBytes('disaggregate', { ...odd, metadataBytes: 0 })).toBe(Math.ceil(TIB / (7 * MIB)) * 4);
+  const beyond = { capacityBytes: GIB, metadataBytes: TIB };
+  expect(() => mappingTableBytes('disaggregate', beyond)).toThrow('expected at most the capacity of 1073741824');
+  expect(() => mappingTableBytes('zoned', { capacityBytes: GIB, zoneBytes: 0 })).toThrow('zoneBytes: found 0');
   expect(() => mappingTableBytes('pages' as 'page', { capacityBytes: 1 })).toThrow('Did you mean "page"');
 });

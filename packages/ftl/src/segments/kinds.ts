@@ -152,7 +152,7 @@ const zoned: MappingKind = {
         names,
       };
       return make(parts, request, (capacityBytes, strideBytes) =>
-        mappingTableBytes('segment', { capacityBytes, slotBytes: 512, entrySpanBytes: strideBytes }),
+        mappingTableBytes('zoned', { capacityBytes, zoneBytes: strideBytes }),
       );
     },
   }),
