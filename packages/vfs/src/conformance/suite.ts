@@ -24,6 +24,8 @@ export interface ConformanceOptions {
   readonly subject: FileSystemUnderTest;
   /** How many times as many random cases as usual. Default 1, which takes seconds. */
   readonly depth?: number;
+  /** Random interleavings of several programs. Default 250 times `depth`. */
+  readonly interleavings?: number;
 }
 
 /** Random cases in one test. */
@@ -67,8 +69,8 @@ export function fileSystemConformance(options: ConformanceOptions): void {
   if (subject.format !== undefined) deviceTests(options);
 }
 
-function randomTests({ test, subject, depth = 1 }: ConformanceOptions): void {
-  for (const [first, last] of batches(250 * depth)) {
+function randomTests({ test, subject, depth = 1, interleavings = 250 * depth }: ConformanceOptions): void {
+  for (const [first, last] of batches(interleavings)) {
     test(`interleaved programs see what some order of their operations explains, seeds ${first} to ${last}`, () => {
       for (let seed = first; seed <= last; seed++) interleave(subject, seed, 5);
     });
