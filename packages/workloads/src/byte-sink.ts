@@ -1,4 +1,5 @@
 const ZERO = 48;
+const SPACE = 32;
 
 /** A growing buffer of bytes with what writers of traces need: text, numbers, binary fields, all without strings. */
 export class ByteSink {
@@ -37,6 +38,13 @@ export class ByteSink {
     this.length += digits;
   }
 
+  /** A whole number ≥ 0 in decimal, with spaces in front up to `width` characters. */
+  spaced(value: number, width: number): void {
+    const digits = digitsOf(value);
+    for (let at = digits; at < width; at++) this.byte(SPACE);
+    this.padded(value, digits);
+  }
+
   /** `value` / 10^`digits` in decimal with all its digits after the point. */
   fixed(value: number, digits: number): void {
     const one = 10 ** digits;
@@ -63,6 +71,14 @@ export class ByteSink {
   u64(value: number): void {
     this.u32(value % 2 ** 32);
     this.u32(Math.floor(value / 2 ** 32));
+  }
+
+  /** Eight bytes, big-endian, of a whole number below 2^53. */
+  u64BigEndian(value: number): void {
+    this.room(8);
+    this.view.setUint32(this.length, Math.floor(value / 2 ** 32));
+    this.view.setUint32(this.length + 4, value % 2 ** 32);
+    this.length += 8;
   }
 
   /** Takes all bytes out; the sink is empty then. */

@@ -1,5 +1,12 @@
 export { AddressMap, type AddressPolicy, type AddressSpace, addressPolicies } from './addresses.js';
 export { BinaryRecord } from './binary-record.js';
+export {
+  BlockRecorder,
+  type BlockRecorderOptions,
+  type BlockRecorderStats,
+  type BlockRecordingFormat,
+} from './block-recording/block-recorder.js';
+export { RecordedDevice } from './block-recording/recorded-device.js';
 export { ByteSink } from './byte-sink.js';
 export type { Compression } from './compression.js';
 export { ContentCheck, type ContentMismatch } from './content-check.js';

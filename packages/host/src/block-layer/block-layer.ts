@@ -15,38 +15,7 @@ import { DispatchQueue } from './dispatch-queue.js';
 import { FlushMachine } from './flush-machine.js';
 import type { Held } from './held.js';
 import { type BlockLayerOptions, resolveBlockLayerOptions } from './options.js';
-
-/** Hears what becomes of requests, as a block trace shows it. Blocks and counts are the device's. */
-export interface BlockLayerProbe {
-  /** A request came in. */
-  queued(op: number, block: number, count: number, flags: number, origin: number): void;
-  /** Blocks were added to a request that was held back: at its end, or at its front. */
-  merged(op: number, block: number, count: number, flags: number, front: boolean): void;
-  /** A request was cut; its second part begins at `block`. */
-  split(op: number, block: number, count: number, flags: number): void;
-  /** A request went to the device. */
-  issued(op: number, block: number, count: number, flags: number, origin: number): void;
-  /** The device is done with it. */
-  completed(op: number, block: number, count: number, flags: number, status: number): void;
-}
-
-/** What a block layer counts. */
-export interface BlockLayerStats {
-  /** Requests that came in. */
-  queued: number;
-  /** Requests that became part of another. */
-  merged: number;
-  /** Cuts of requests that were too long. */
-  splits: number;
-  /** Requests that went to the device, flushes among them. */
-  issued: number;
-  /** Flushes asked for: empty ones and those before or behind writes. */
-  flushesWanted: number;
-  /** Flushes that went to the device. */
-  flushesIssued: number;
-  /** Most requests that waited for the device. */
-  maxWaiting: number;
-}
+import type { BlockLayerProbe, BlockLayerStats } from './probe.js';
 
 const NOTHING: Held[] = [];
 
@@ -145,8 +114,8 @@ export class BlockLayer implements BlockDevice, IoOwner {
   }
 
   ioDone(inner: BlockRequest): void {
-    const { op, block, count, flags, status, cookie } = inner;
-    if (this.probe !== null) this.probe.completed(op, block, count, flags, status);
+    const { op, block, count, flags, origin, status, cookie } = inner;
+    if (this.probe !== null) this.probe.completed(op, block, count, flags, origin, status);
     const held = this.sent[cookie] as Held | null;
     this.sent[cookie] = null;
     this.freeCookies.push(cookie);
@@ -171,14 +140,14 @@ export class BlockLayer implements BlockDevice, IoOwner {
     this.open[slot] = Math.ceil(count / this.maxBlocks);
     for (let offset = 0; offset < count; offset += this.maxBlocks) {
       const blocks = Math.min(this.maxBlocks, count - offset);
-      if (offset > 0) this.countSplit(request, offset);
+      if (offset + blocks < count) this.countSplit(request, offset, blocks);
       this.enter(this.piece(request, slot, offset, blocks));
     }
   }
 
-  private countSplit({ op, block, count, flags }: BlockRequest, offset: number): void {
+  private countSplit({ op, block, flags, origin }: BlockRequest, offset: number, count: number): void {
     this.stats.splits++;
-    if (this.probe !== null) this.probe.split(op, block + offset, count - offset, flags);
+    if (this.probe !== null) this.probe.split(op, block + offset, count, flags, origin);
   }
 
   /** Discards and their kind: neither cut nor merged. */
@@ -204,8 +173,9 @@ export class BlockLayer implements BlockDevice, IoOwner {
     const dropped = BlockFlag.preflush | (fua && volatileCache ? 0 : BlockFlag.fua);
     const pieces: Held[] = [];
     for (let offset = 0; offset < count; offset += this.maxBlocks) {
-      const held = this.piece(request, slot, offset, Math.min(this.maxBlocks, count - offset));
-      if (offset > 0) this.countSplit(request, offset);
+      const blocks = Math.min(this.maxBlocks, count - offset);
+      if (offset + blocks < count) this.countSplit(request, offset, blocks);
+      const held = this.piece(request, slot, offset, blocks);
       held.flags &= ~dropped;
       held.sequenced = true;
       pieces.push(held);
@@ -260,7 +230,13 @@ export class BlockLayer implements BlockDevice, IoOwner {
     if (last !== null && this.join(last, held)) return;
     if (last !== null && (plugged.length >= this.options.plugRequests || last.count >= this.plugBlocks)) this.release();
     this.assembly.keep(held);
+    if (this.probe !== null) this.tellHeld(this.probe, held);
     plugged.push(held);
+  }
+
+  private tellHeld(probe: BlockLayerProbe, { op, block, count, flags, origin }: Held): void {
+    probe.allocated(op, block, count, flags, origin);
+    if (this.plugged.length === 0) probe.plugged();
   }
 
   /** Makes one of two requests if they are adjacent and alike; `held` is the one that survives. */
@@ -268,25 +244,31 @@ export class BlockLayer implements BlockDevice, IoOwner {
     const front = newer.canGoOn(held, this.maxBlocks, this.options.maxSegments);
     if (!front && !held.canGoOn(newer, this.maxBlocks, this.options.maxSegments)) return false;
     this.stats.merged++;
-    if (this.probe !== null) this.probe.merged(newer.op, newer.block, newer.count, newer.flags, front);
+    if (this.probe !== null) this.tellMerged(this.probe, newer, front);
     this.assembly.join(held, newer, front);
     return true;
+  }
+
+  private tellMerged(probe: BlockLayerProbe, { op, block, count, flags, origin }: Held, front: boolean): void {
+    probe.merged(op, block, count, flags, origin, front);
   }
 
   /** What a bracket has held back goes on. */
   private release(): void {
     const { plugged } = this;
-    for (let at = 0; at < plugged.length; at++) this.queueOnly(plugged[at]);
+    if (this.probe !== null && plugged.length > 0) this.probe.unplugged(plugged.length);
+    for (let at = 0; at < plugged.length; at++) this.queueOnly(plugged[at], false);
     plugged.length = 0;
     this.dispatch();
   }
 
   private queueUp(held: Held): void {
-    this.queueOnly(held);
+    this.queueOnly(held, true);
     this.dispatch();
   }
 
-  private queueOnly(held: Held): void {
+  /** `fresh`: it comes from no bracket. */
+  private queueOnly(held: Held, fresh: boolean): void {
     const { queue, maxBlocks } = this;
     const { maxSegments } = this.options;
     const before = queue.before(held, maxBlocks, maxSegments);
@@ -301,10 +283,16 @@ export class BlockLayer implements BlockDevice, IoOwner {
       after.sent = false;
       queue.insert(after);
     } else {
+      if (this.probe !== null) this.tellInserted(this.probe, held, fresh);
       queue.insert(held);
       if (this.inFlight >= this.options.queueDepth || this.dispatching) this.assembly.keep(held);
     }
     if (queue.size > this.stats.maxWaiting) this.stats.maxWaiting = queue.size;
+  }
+
+  private tellInserted(probe: BlockLayerProbe, { op, block, count, flags, origin }: Held, fresh: boolean): void {
+    if (fresh) probe.allocated(op, block, count, flags, origin);
+    probe.inserted(op, block, count, flags, origin);
   }
 
   /** A request that has grown at its end may have met the next one. */

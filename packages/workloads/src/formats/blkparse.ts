@@ -1,10 +1,11 @@
-import { BlockFlag, BlockOp } from '@flashstack/block-device';
-import type { ByteSink } from '../byte-sink.js';
+import { BlockOp } from '@flashstack/block-device';
 import { Operation } from '../operation.js';
 import type { Row } from '../row.js';
+import { BlkparseEventWriter, BlockAction } from './block-events.js';
 import { blockFlags, Completions, deviceName, deviceNumber, SECTOR_BYTES } from './block-trace.js';
 import { SECOND_DIGITS, SECOND_NS } from './clock.js';
-import type { FormatOptions, OperationWriter, RowReader, TextFormat, TraceAction, WriterOptions } from './format.js';
+import type { FormatOptions, OperationWriter, RowReader, TextFormat, WriterOptions } from './format.js';
+import { OperationRows } from './operation-rows.js';
 
 const LINE = /^\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d{9}\s+\d+\s+(Q|M|F|G|S|R|D|C|P|U|UT|I|X|B|A|m)\s/;
 const SUMMARY = /^(CPU\d+ \(|Total \(|Throughput \(|Events \()/;
@@ -42,7 +43,8 @@ export const blkparseFormat: TextFormat = {
       : null;
   },
   create: (options: FormatOptions): RowReader => new BlkparseReader(options),
-  writer: (options: WriterOptions): OperationWriter => new BlkparseWriter(options.action),
+  writer: (options: WriterOptions): OperationWriter =>
+    new OperationRows(new BlkparseEventWriter(), options.action === 'Q' ? BlockAction.queue : BlockAction.issue),
 };
 
 class BlkparseReader implements RowReader {
@@ -153,36 +155,4 @@ function deviceOf(row: Row): number {
   while (comma < width && row.byteAt(0, comma) !== COMMA) comma++;
   if (comma === width) row.fail(0, `device is "${row.text(0)}", expected major,minor`);
   return deviceNumber(row, 0, row.part(0, 0, comma, 'device'), row.part(0, comma + 1, width, 'device'));
-}
-
-class BlkparseWriter implements OperationWriter {
-  private readonly action: TraceAction;
-  private sequence = 0;
-
-  constructor(action: TraceAction) {
-    this.action = action;
-  }
-
-  write(operation: Operation, sink: ByteSink): void {
-    const { op, flags } = operation;
-    sink.ascii(deviceName(operation.flow));
-    sink.ascii(' 0 ');
-    sink.uint(++this.sequence);
-    sink.byte(32);
-    sink.fixed(operation.timeNs, SECOND_DIGITS);
-    sink.ascii(` 0 ${this.action} `);
-    if (op === BlockOp.flush) {
-      sink.ascii('FN [trace]\n');
-      return;
-    }
-    if ((flags & BlockFlag.preflush) !== 0) sink.byte(LETTERS.flushOrFua);
-    sink.byte(op === BlockOp.read ? LETTERS.read : op === BlockOp.write ? LETTERS.write : LETTERS.discard);
-    if ((flags & BlockFlag.fua) !== 0) sink.byte(LETTERS.flushOrFua);
-    if ((flags & BlockFlag.sync) !== 0) sink.byte(LETTERS.sync);
-    sink.byte(32);
-    sink.uint(operation.offsetBytes / SECTOR_BYTES);
-    sink.ascii(' + ');
-    sink.uint(operation.lengthBytes / SECTOR_BYTES);
-    sink.ascii(' [trace]\n');
-  }
 }

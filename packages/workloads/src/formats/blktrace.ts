@@ -1,7 +1,7 @@
-import { BlockFlag, BlockOp } from '@flashstack/block-device';
+import { BlockOp } from '@flashstack/block-device';
 import type { BinaryRecord } from '../binary-record.js';
-import type { ByteSink } from '../byte-sink.js';
 import { Operation } from '../operation.js';
+import { BLKTRACE_MAGIC, BLKTRACE_VERSION, BlktraceEventWriter, BlockAction, BlockCategory } from './block-events.js';
 import { blockFlags, Completions, deviceName, SECTOR_BYTES } from './block-trace.js';
 import type {
   BinaryFormat,
@@ -11,25 +11,10 @@ import type {
   TraceAction,
   WriterOptions,
 } from './format.js';
+import { OperationRows } from './operation-rows.js';
 
-const MAGIC = 0x65617400;
-const VERSION = 7;
 const HEADER_BYTES = 48;
-const COMPLETE = 8;
-const ACTIONS: Readonly<Record<TraceAction, number>> = { Q: 1, D: 7 };
-/** Category bits, in the high half of the action word. */
-const Category = {
-  read: 0x1,
-  write: 0x2,
-  flush: 0x4,
-  sync: 0x8,
-  queue: 0x10,
-  issue: 0x40,
-  packet: 0x200,
-  notify: 0x400,
-  discard: 0x2000,
-  fua: 0x8000,
-} as const;
+const ACTIONS: Readonly<Record<TraceAction, number>> = { Q: BlockAction.queue, D: BlockAction.issue };
 
 /** The binary records of the kernel's block tracer (linux/blktrace_api.h), version 7, of either byte order. */
 export const blktraceFormat: BinaryFormat = {
@@ -57,11 +42,12 @@ export const blktraceFormat: BinaryFormat = {
       : `it starts with the magic number of blktrace (${order ? 'little' : 'big'} endian)`;
   },
   create: (options: FormatOptions): BinaryReader => new BlktraceReader(options),
-  writer: (options: WriterOptions): OperationWriter => new BlktraceWriter(options.action),
+  writer: (options: WriterOptions): OperationWriter =>
+    new OperationRows(new BlktraceEventWriter(), ACTIONS[options.action]),
 };
 
 function isMagic(word: number): boolean {
-  return (word & 0xffffff00) >>> 0 === MAGIC;
+  return (word & 0xffffff00) >>> 0 === BLKTRACE_MAGIC;
 }
 
 class BlktraceReader implements BinaryReader {
@@ -92,8 +78,8 @@ class BlktraceReader implements BinaryReader {
     const magic = view.getUint32(at, this.little);
     if (!isMagic(magic))
       record.fail(`no magic number of blktrace (0x656174…) but 0x${magic.toString(16).padStart(8, '0')}`);
-    if ((magic & 0xff) !== VERSION)
-      record.fail(`version ${magic & 0xff} of blktrace, only version ${VERSION} is known`);
+    if ((magic & 0xff) !== BLKTRACE_VERSION)
+      record.fail(`version ${magic & 0xff} of blktrace, only version ${BLKTRACE_VERSION} is known`);
     return HEADER_BYTES + view.getUint16(at + 46, this.little);
   }
 
@@ -102,12 +88,12 @@ class BlktraceReader implements BinaryReader {
     const little = this.little;
     const word = view.getUint32(at + 28, little);
     const category = word >>> 16;
-    if ((category & Category.notify) !== 0) return false;
+    if ((category & BlockCategory.notify) !== 0) return false;
     if ((word & 0xffff) !== this.action) return this.elsewhere(record, word & 0xffff);
     const bytes = view.getUint32(at + 24, little);
-    const flush = (category & Category.flush) !== 0;
+    const flush = (category & BlockCategory.flush) !== 0;
     const sector = u64(view, at + 16, little);
-    if ((category & Category.packet) !== 0 || (bytes === 0 && !flush)) return this.other(record, bytes);
+    if ((category & BlockCategory.packet) !== 0 || (bytes === 0 && !flush)) return this.other(record, bytes);
     this.last = out;
     out.timeNs = u64(view, at + 8, little);
     out.flow = view.getUint32(at + 36, little);
@@ -116,17 +102,17 @@ class BlktraceReader implements BinaryReader {
     if (!Number.isSafeInteger(out.timeNs)) record.fail('time is more than 104 days');
     if (!Number.isSafeInteger(out.offsetBytes)) record.fail('sector is too large (the limit is 2^53 bytes)');
     if (bytes === 0) out.op = BlockOp.flush;
-    else if ((category & Category.discard) !== 0) out.op = BlockOp.discard;
-    else out.op = (category & Category.write) !== 0 ? BlockOp.write : BlockOp.read;
+    else if ((category & BlockCategory.discard) !== 0) out.op = BlockOp.discard;
+    else out.op = (category & BlockCategory.write) !== 0 ? BlockOp.write : BlockOp.read;
     if (bytes > 0) {
-      const fua = (category & Category.fua) !== 0;
-      out.flags = blockFlags(out.op === BlockOp.write, fua, flush, (category & Category.sync) !== 0);
+      const fua = (category & BlockCategory.fua) !== 0;
+      out.flags = blockFlags(out.op === BlockOp.write, fua, flush, (category & BlockCategory.sync) !== 0);
     }
     return true;
   }
 
   private elsewhere(record: BinaryRecord, action: number): boolean {
-    if (this.completions === null || action !== COMPLETE) return false;
+    if (this.completions === null || action !== BlockAction.complete) return false;
     const { view, at } = record;
     const offset = u64(view, at + 16, this.little) * SECTOR_BYTES;
     const flow = view.getUint32(at + 36, this.little);
@@ -145,39 +131,4 @@ function u64(view: DataView, at: number, little: boolean): number {
   const low = view.getUint32(little ? at : at + 4, little);
   const high = view.getUint32(little ? at + 4 : at, little);
   return high * 2 ** 32 + low;
-}
-
-class BlktraceWriter implements OperationWriter {
-  private readonly word: number;
-  private sequence = 0;
-
-  constructor(action: TraceAction) {
-    this.word = ACTIONS[action] + (action === 'Q' ? Category.queue : Category.issue) * 65536;
-  }
-
-  write(operation: Operation, sink: ByteSink): void {
-    sink.u32(MAGIC + VERSION);
-    sink.u32(++this.sequence);
-    sink.u64(operation.timeNs);
-    sink.u64(operation.offsetBytes / SECTOR_BYTES);
-    sink.u32(operation.lengthBytes);
-    sink.u32(this.word + categoryOf(operation) * 65536);
-    sink.u32(0);
-    sink.u32(operation.flow);
-    sink.u32(0);
-    sink.u32(0);
-  }
-}
-
-function categoryOf(operation: Operation): number {
-  const { op, flags } = operation;
-  if (op === BlockOp.flush) return Category.flush;
-  const kind =
-    op === BlockOp.read ? Category.read : op === BlockOp.write ? Category.write : Category.write | Category.discard;
-  return (
-    kind |
-    ((flags & BlockFlag.fua) !== 0 ? Category.fua : 0) |
-    ((flags & BlockFlag.preflush) !== 0 ? Category.flush : 0) |
-    ((flags & BlockFlag.sync) !== 0 ? Category.sync : 0)
-  );
 }
