@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 import { ftlConformance } from '../src/conformance/index.js';
 import { type Engine, subject } from './subjects.js';
-import { cutsPerScheduler, full } from './support.js';
+import { cutsPerScheduler, full, nested } from './support.js';
 
 const seeds: readonly (readonly [Engine, number])[] = [
   ['instant', full ? 1000 : 50],
@@ -15,9 +15,10 @@ for (const [engine, count] of seeds) {
     ftlConformance({
       test: (name, run) => test(name, run),
       factory: (scenario, client) => subject(engine, scenario, client),
-      supports: { powerCut: true },
+      supports: { powerCut: true, steps: engine !== 'instant' },
       seeds: count,
       powerCuts: cutsPerScheduler,
+      ...nested,
     });
   });
 }

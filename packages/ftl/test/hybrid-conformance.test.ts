@@ -2,7 +2,7 @@ import { describe, test } from 'vitest';
 import { ftlConformance } from '../src/conformance/index.js';
 import { hybridSetup, schemes } from './hybrid-subjects.js';
 import { type Engine, subject } from './subjects.js';
-import { cutsPerScheduler, full } from './support.js';
+import { cutsPerScheduler, full, nested } from './support.js';
 
 const seeds: readonly (readonly [Engine, number])[] = [
   ['instant', full ? 120 : 4],
@@ -17,9 +17,10 @@ for (const scheme of schemes) {
       ftlConformance({
         test: (name, run) => test(name, run),
         factory: (scenario, client) => subject(engine, scenario, client, hybridSetup(scheme)),
-        supports: { powerCut: true },
+        supports: { powerCut: true, steps: engine !== 'instant' },
         seeds: count,
         powerCuts: cutsPerScheduler,
+        ...nested,
       });
     });
   }

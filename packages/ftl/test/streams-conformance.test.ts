@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 import { ftlConformance } from '../src/conformance/index.js';
 import { type Engine, separatingSetup, subject } from './subjects.js';
-import { cutsPerScheduler, full } from './support.js';
+import { cutsPerScheduler, full, nested } from './support.js';
 
 const engines: readonly Engine[] = ['instant', 'timeline', 'event-reserve', 'event-arbitrate'];
 
@@ -11,9 +11,10 @@ for (const policy of ['dac', 'sepbit', 'fdp'] as const) {
       ftlConformance({
         test: (name, run) => test(name, run),
         factory: (scenario, client) => subject(engine, scenario, client, separatingSetup(policy)),
-        supports: { powerCut: true },
+        supports: { powerCut: true, steps: engine !== 'instant' },
         seeds: full ? 40 : 3,
         powerCuts: cutsPerScheduler,
+        ...nested,
       });
     });
   }

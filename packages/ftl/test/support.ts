@@ -16,6 +16,13 @@ export const full: boolean = process.env.CI !== undefined;
 /** Power cuts per scheme or stream policy on each of four schedulers: 2,000 under CI, 100,000 in the deep profile in all. */
 export const cutsPerScheduler: number = process.env.FLASHSTACK_LONG !== undefined ? 25_000 : full ? 500 : 0;
 
+/** Recoveries that are cut themselves, per scheme and scheduler: how many, and at each so many of their steps. */
+const long = process.env.FLASHSTACK_LONG !== undefined;
+export const nested: { readonly nestedSeeds: number; readonly nestedEvery: number } = {
+  nestedSeeds: long ? 40 : full ? 2 : 1,
+  nestedEvery: long ? 1 : full ? 4 : 32,
+};
+
 export interface Shape extends Partial<NandGeometry> {
   readonly features?: Partial<NandFeatures>;
   readonly reliability?: NandReliability | null;

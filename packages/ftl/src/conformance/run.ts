@@ -6,6 +6,8 @@ import { ShadowClient } from './shadow.js';
 export interface FtlSupports {
   /** `powerCut` of the subject works. */
   readonly powerCut: boolean;
+  /** `step` of the subject works. Default false. */
+  readonly steps?: boolean;
   /** The FTL is written by segments, which subjects then describe in `segments`. Default false. */
   readonly appendOnly?: boolean;
 }
@@ -28,6 +30,11 @@ export interface FtlSubject {
   advance(amount: number): void;
   /** Lets everything happen. */
   drain(): void;
+  /**
+   * Lets some of what is in flight happen, as little as may make a difference to a power cut. False: nothing was in flight.
+   * Needed if `supports.steps`.
+   */
+  step?(): boolean;
   /** Power is lost now, and the FTL recovers; `ftl` may be used again on return. */
   powerCut(): void;
   /** Checks the implementation's own invariants; throws if one does not hold. */
@@ -53,7 +60,14 @@ export interface FtlConformanceOptions {
   readonly firstSeed?: number;
   /** Operations per run. Default 400. */
   readonly operations?: number;
+  /** With `supports.steps`: short histories, seed after seed, whose recovery is cut at some of its steps. Default 1. */
+  readonly nestedSeeds?: number;
+  /** It is cut at each so many steps, from a random one on. Default 16. */
+  readonly nestedEvery?: number;
 }
+
+/** Operations before the first of several cuts in a row. */
+const SHORT_HISTORY = 60;
 
 /** One random run against one subject. */
 export class Run {
@@ -95,6 +109,41 @@ export class Run {
     this.readAll();
     this.inspect();
     this.checkHandles();
+  }
+
+  /**
+   * A short history, a power cut, another one so many steps into the recovery, and a third one in the recovery after that.
+   * @returns false if the first recovery was over before.
+   */
+  runNested(steps: number): boolean {
+    const { random, subject } = this;
+    this.fill();
+    for (let i = 0; i < SHORT_HISTORY; i++) {
+      this.operate();
+      if (random.below(4) === 0) subject.advance(random.nextFloat() / 4);
+      this.check();
+    }
+    this.cut();
+    const goesOn = this.stepOn(steps);
+    this.cut();
+    this.stepOn(random.below(Math.max(2, steps)));
+    this.cut();
+    for (let i = 0; i < SHORT_HISTORY / 3; i++) this.operate();
+    this.drain();
+    this.readAll();
+    this.inspect();
+    this.checkHandles();
+    return goesOn;
+  }
+
+  /** @returns false if nothing was in flight before the last step. */
+  private stepOn(steps: number): boolean {
+    if (this.subject.step === undefined) throw this.error('the subject has no step, although it supports steps');
+    for (let i = 0; i < steps; i++) {
+      if (!this.subject.step()) return false;
+      this.check();
+    }
+    return true;
   }
 
   readUnwritten(): void {

@@ -29,6 +29,7 @@ export function ftlConformance(options: FtlConformanceOptions): void {
   if (supports.powerCut) {
     group('power cuts keep what was flushed', false, true);
     group('power cuts with failing blocks keep what was flushed', true, true);
+    if (supports.steps === true) nestedCuts(options);
   } else {
     test('a power cut is refused', () => {
       const run = newRun(options, { seed: 1, faults: false }, true);
@@ -39,6 +40,22 @@ export function ftlConformance(options: FtlConformanceOptions): void {
         refused = true;
       }
       if (!refused) throw new Error('powerCut returned although it is not supported');
+    });
+  }
+}
+
+/** Recovery must be repeatable: what was read after it is read after the next one, wherever that cut the first. */
+function nestedCuts(options: FtlConformanceOptions): void {
+  const seeds = options.nestedSeeds ?? 1;
+  const every = options.nestedEvery ?? 16;
+  const first = options.firstSeed ?? 1;
+  for (const faults of [false, true]) {
+    const name = `power cuts inside of recoveries${faults ? ' with failing blocks' : ''} change nothing that was read`;
+    options.test(`${name}, ${seeds} seeds, each ${every} steps`, () => {
+      for (let seed = first; seed < first + seeds; seed++) {
+        let steps = seed % every;
+        while (newRun(options, { seed, faults }, true).runNested(steps)) steps += every;
+      }
     });
   }
 }

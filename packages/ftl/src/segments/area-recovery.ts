@@ -20,11 +20,14 @@ export class AreaRecovery {
   private readonly seq: Float64Array;
   /** Per segment: where its members were found. */
   private readonly found: Map<number, FoundBlocks> = new Map();
-  /** Pages of a block that can be read. */
+  /** Pages of a block that can be read, and the last of them. */
   private readonly sound: Int32Array;
+  private readonly reach: Int32Array;
   /** Sequence numbers of the first and the last slot of a block that can be read. */
   private readonly oldest: Float64Array;
   private readonly newest: Float64Array;
+  /** Per segment: the largest sequence number found, −1: none. */
+  private readonly latest: Float64Array;
   /** Per segment: the slots that hold its data now. */
   private readonly slots: Map<number, number[]> = new Map();
 
@@ -35,8 +38,10 @@ export class AreaRecovery {
     this.report = report;
     this.seq = area.parts.array.seq as Float64Array;
     this.sound = new Int32Array(area.parts.array.geometry.blocks);
+    this.reach = new Int32Array(area.parts.array.geometry.blocks).fill(-1);
     this.oldest = new Float64Array(area.parts.array.geometry.blocks).fill(Number.POSITIVE_INFINITY);
     this.newest = new Float64Array(area.parts.array.geometry.blocks);
+    this.latest = new Float64Array(area.layout.segments).fill(-1);
   }
 
   run(): void {
@@ -92,6 +97,7 @@ export class AreaRecovery {
         member = layout.memberOf(lpn - layout.start(segment));
       }
       this.sound[physical]++;
+      this.reach[physical] = page;
     }
     if (segment >= 0 && this.newest[physical] >= this.area.resetSeq[segment]) this.consider(segment, member, physical);
   }
@@ -99,34 +105,73 @@ export class AreaRecovery {
   private consider(segment: number, member: number, physical: number): void {
     const members = this.found.get(segment) ?? new Map<number, number>();
     this.found.set(segment, members);
+    this.latest[segment] = Math.max(this.latest[segment], this.newest[physical]);
     const other = members.get(member);
-    if (other === undefined || this.isBetter(physical, other)) members.set(member, physical);
+    if (other === undefined) {
+      members.set(member, physical);
+      return;
+    }
+    if (this.isOfEarlierLife(physical, other)) this.endLife(segment, this.newest[physical]);
+    else if (this.isOfEarlierLife(other, physical)) this.endLife(segment, this.newest[other]);
+    if (this.isBetter(physical, other)) members.set(member, physical);
   }
 
-  /** A block of a later life of its segment counts; of a block and its copy, the one that holds more, or the newer one. */
-  private isBetter(physical: number, other: number): boolean {
-    if (this.newest[physical] < this.oldest[other]) return false;
-    if (this.oldest[physical] > this.newest[other]) return true;
+  /** True if the segment was released after block `a` and before block `b` was written. Copies were opened after their original. */
+  private isOfEarlierLife(a: number, b: number): boolean {
     const { openSeq } = this.area.parts.array;
+    return this.newest[a] < this.oldest[b] && openSeq[a] < openSeq[b];
+  }
+
+  /**
+   * What is not later than `seq` is not the segment's any more. Recorded, because the blocks that showed it may be erased
+   * before others of the earlier life are: a second power cut must not bring those back.
+   */
+  private endLife(segment: number, seq: number): void {
+    const { resetSeq } = this.area;
+    resetSeq[segment] = Math.max(resetSeq[segment], seq + 1);
+  }
+
+  /** A block of a later life of its segment counts; of a block and its copy, the one that goes further, or holds more. */
+  private isBetter(physical: number, other: number): boolean {
+    if (this.isOfEarlierLife(physical, other)) return false;
+    if (this.isOfEarlierLife(other, physical)) return true;
+    const { openSeq } = this.area.parts.array;
+    // A copy that was cut short is dense, and its original may have holes: what counts is how far it goes.
+    const further = this.reach[physical] - this.reach[other];
+    if (further !== 0) return further > 0;
     const more = this.sound[physical] - this.sound[other];
     return more > 0 || (more === 0 && openSeq[physical] > openSeq[other]);
   }
 
   /** The run of each segment, and which blocks and backups it needs. */
   private findRuns(): void {
-    const { layout } = this.area;
+    const { layout, resetSeq } = this.area;
     const { l2p } = this.store.frontiers;
+    this.dropEarlierLives();
     const candidates = new Set(this.found.keys());
     for (let lpn = layout.plan.first; lpn < layout.plan.end; lpn++) {
       if (l2p[lpn] === UNMAPPED) continue;
       const segment = layout.segmentOf(lpn);
+      const seq = this.seq[l2p[lpn]];
       this.backups.markUsed(segment);
-      if (this.seq[l2p[lpn]] >= this.area.resetSeq[segment]) candidates.add(segment);
+      if (seq >= resetSeq[segment]) candidates.add(segment);
       else this.dropBackup(lpn);
+      this.latest[segment] = Math.max(this.latest[segment], seq);
     }
     for (const segment of [...candidates].sort((a, b) => a - b)) {
       const slots = this.runOf(segment);
       if (slots.length > 0) this.slots.set(segment, slots);
+      // Nothing counts without what is missing at the start, whichever part of it is erased first.
+      else this.endLife(segment, this.latest[segment]);
+    }
+  }
+
+  /** Blocks that were found before it was known that a later life had begun. */
+  private dropEarlierLives(): void {
+    for (const [segment, members] of this.found) {
+      for (const [member, physical] of members) {
+        if (this.newest[physical] < this.area.resetSeq[segment]) members.delete(member);
+      }
     }
   }
 
@@ -161,7 +206,8 @@ export class AreaRecovery {
     const ppn = array.geometry.ppn(physical, page);
     if (page >= array.nextPage[physical] || !array.isReadable(ppn) || array.isWeak(ppn)) return -1;
     const psn = array.geometry.psn(ppn, offset % layout.slotsPerPage);
-    return array.lpn[psn] === layout.start(segment) + offset ? psn : -1;
+    const counts = this.seq[psn] >= this.area.resetSeq[segment];
+    return counts && array.lpn[psn] === layout.start(segment) + offset ? psn : -1;
   }
 
   /** Blocks and backups that no run needs. */

@@ -45,8 +45,9 @@ export class SegmentArea {
    */
   readonly seqInPlace: Map<number, number> = new Map();
   /**
-   * Per segment: sequence number of its last reset; what is older is not its any more. A record that outlives power cuts, as
-   * drives keep one of their zones: without it an erase that is cut short would leave a part of what was reset.
+   * Per segment: sequence number of its last reset, or of the last release that a recovery found; what is older is not its any
+   * more. A record that outlives power cuts, as drives keep one of their zones: without it an erase that is cut short would
+   * leave a part of what was reset.
    */
   readonly resetSeq: Float64Array;
   /** Slots whose data was lost when they were moved. */
