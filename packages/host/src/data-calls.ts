@@ -6,9 +6,6 @@ import { readDirectly, writeDirectly } from './direct-io.js';
 import type { OpenFile } from './open-file.js';
 import { modeAfterWrite } from './permissions.js';
 
-/** Bytes that a write prepares, changes and makes dirty at once; a longer one goes piece by piece. */
-const PIECE_BYTES = 1 << 20;
-
 /** Writes with these flags take the long way. */
 const SLOW_WRITE = OpenFlag.direct | OpenFlag.dataSync | OpenFlag.sync;
 
@@ -69,12 +66,12 @@ export function write(
   offset: number,
 ): MaybeTask {
   const { inode, flags } = file;
-  const { fileSystem, cache } = thread.host;
+  const { fileSystem, cache, pieceBytes } = thread.host;
   const at = offset < 0 ? inode.size : offset;
   thread.writtenAt = at;
   if (
     length === 0 ||
-    length > PIECE_BYTES ||
+    length > pieceBytes ||
     (flags & SLOW_WRITE) !== 0 ||
     at + length > fileSystem.capabilities.fileBytes ||
     modeAfterWrite(thread.process, inode) !== inode.mode ||
@@ -197,7 +194,7 @@ function* writePieces(
   begin: number,
 ): Task<number> {
   let done = begin;
-  let pieceBytes = PIECE_BYTES;
+  let { pieceBytes } = thread.host;
   while (done < length) {
     const at = offset + done;
     const count = Math.min(length - done, pieceBytes - (at % pieceBytes));

@@ -57,6 +57,9 @@ export interface HostStats {
   syncCalls: number;
 }
 
+/** Bytes of a piece of a write, if the page cache does not want shorter ones. */
+const PIECE_BYTES = 1 << 20;
+
 /** Where a host stands. */
 export type HostState = 'new' | 'mounted' | 'unmounted' | 'off';
 
@@ -81,6 +84,8 @@ export class Host implements SystemCalls {
   readonly inodes: InodeTable;
   /** Multiple of direct I/O, bytes; 0: it goes through the cache. */
   readonly directBytes: number;
+  /** Bytes that a write prepares, changes and makes dirty at once; a longer one goes piece by piece. */
+  readonly pieceBytes: number;
   readonly keepsAccessTimes: boolean;
   readonly relativeAccessTimes: boolean;
   /** Buffers of copies inside the kernel that are not in use. */
@@ -117,6 +122,7 @@ export class Host implements SystemCalls {
     cache.attach(this.fileSystem);
     this.inodes = new InodeTable(simulator, this.fileSystem, cache);
     this.directBytes = this.fileSystem.capabilities.directBytes;
+    this.pieceBytes = Math.min(PIECE_BYTES, cache.pieceBytes ?? PIECE_BYTES);
     this.keepsAccessTimes = this.options.accessTimes !== 'none' && !this.options.readOnly;
     this.relativeAccessTimes = this.options.accessTimes === 'relatime';
   }

@@ -2,6 +2,7 @@ import { FaultDevice, MemoryDevice, RecordingDevice } from '@flashstack/block-de
 import type { Simulator, Task } from '@flashstack/sim';
 import { type Inode, PAGE_BYTES, WritebackReason } from '@flashstack/vfs';
 import { describe, expect, test } from 'vitest';
+import type { PageMemory } from '../src/index.js';
 import { SerialDevice, Stack } from './support.js';
 
 const MiB = 2 ** 20;
@@ -127,6 +128,85 @@ describe('write-back by itself', () => {
     expect(stack.backend.writes[0][0]).toEqual(Array.from({ length: 100 }, (_, at) => at));
     expect(stack.backend.writes[2][0][0]).toBe(100);
   });
+});
+
+/** The most pages that have been dirty or under write-back at the same time from now on. */
+function mostUnwritten(memory: PageMemory): () => number {
+  let most = 0;
+  for (const name of ['dirtyPages', 'writebackPages'] as const) {
+    let value = memory[name];
+    Object.defineProperty(memory, name, {
+      get: () => value,
+      set: (next: number) => {
+        value = next;
+        most = Math.max(most, memory.dirtyPages + memory.writebackPages);
+      },
+    });
+  }
+  return () => most;
+}
+
+describe('writes that are large for the limit', () => {
+  test.each([
+    [10, 20, 1],
+    [10, 20, 3],
+    [0, 5, 2],
+    [19, 20, 2],
+    [1, 90, 2],
+  ])(
+    'in pieces they go at the speed of the device and never exceed it: limits of %i and %i per cent, %i writers',
+    (...given) => {
+      const [dirtyBackgroundRatio, dirtyRatio, writers] = given;
+      const pageNs = 100_000;
+      const memory = { memoryBytes: 2 * MiB, dirtyBackgroundRatio, dirtyRatio };
+      const stack = new Stack({ daemon: true, memory, device: slow(pageNs) });
+      const { dirtyLimitPages, pieceBytes } = stack.memory;
+      const most = mostUnwritten(stack.memory);
+      const pages = 2000;
+      function* writer(): Task<void> {
+        const inode = stack.file(0);
+        while (inode.size < pages * PAGE_BYTES) {
+          const length = Math.min(pieceBytes, pages * PAGE_BYTES - inode.size);
+          const written = stack.cache.write(inode, inode.size, length, null, 1);
+          inode.size += typeof written === 'number' ? written : yield* written;
+        }
+      }
+      const started = Array.from({ length: writers }, (_, at) => stack.simulator.spawn(`writer ${at}`, writer()));
+      for (const process of started) stack.simulator.run(process);
+      expect(most()).toBeLessThanOrEqual(dirtyLimitPages);
+      // All but what may stay dirty has gone through the device, which hardly ever had nothing to do.
+      const all = writers * pages;
+      expect(stack.simulator.now).toBeGreaterThanOrEqual((all - dirtyLimitPages) * pageNs);
+      expect(stack.simulator.now).toBeLessThan(1.1 * all * pageNs);
+    },
+  );
+
+  test.each([0.3, 0.7, 1])(
+    'in one piece of %d of the limit it waits until it fits, also without the daemon',
+    (share) => {
+      for (const daemon of [true, false]) {
+        const memory = { memoryBytes: 16 * MiB, dirtyBackgroundRatio: 19, dirtyRatio: 20 };
+        const stack = new Stack({ daemon, memory, device: slow(100_000) });
+        const { dirtyLimitPages, simulator } = { ...stack.memory, simulator: stack.simulator };
+        const most = mostUnwritten(stack.memory);
+        const pages = Math.floor(share * dirtyLimitPages);
+        runWith(
+          stack,
+          (function* (): Task<void> {
+            const inode = stack.file(0);
+            for (let at = 0; at < 5; at++) {
+              const written = stack.cache.write(inode, inode.size, pages * PAGE_BYTES, null, 1);
+              inode.size += typeof written === 'number' ? written : yield* written;
+            }
+          })(),
+        );
+        expect(most()).toBeLessThanOrEqual(dirtyLimitPages);
+        expect(most()).toBeGreaterThan(dirtyLimitPages / 2);
+        // Nobody waited for a look at what has expired.
+        expect(simulator.now).toBeLessThan(5 * pages * 100_000 + SECOND);
+      }
+    },
+  );
 });
 
 test('a daemon that is stopped before it has run ends, and writers write themselves', () => {

@@ -98,6 +98,11 @@ export interface FileCache extends PageCache {
   daemons(): readonly { readonly name: string; readonly task: Task<void> }[];
   /** Daemons end; called before unmount, after everything has been written back. */
   stop(): void;
+  /**
+   * Bytes that one `write` should change at most, a multiple of a page: longer writes go piece by piece, each with its own
+   * `beginWrite` and `endWrite`, so that a writer is held back in between. Absent: any number.
+   */
+  readonly pieceBytes?: number;
   /** State of reading for a new open file description: read-ahead window, advice. */
   reader(inode: Inode): object;
   /**

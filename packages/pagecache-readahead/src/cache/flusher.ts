@@ -59,7 +59,8 @@ export class Flusher {
   private mustWrite(): boolean {
     const { memory, dirtyFiles } = this.cache;
     if (dirtyFiles.first === null) return false;
-    return memory.shortOfMemory || memory.dirtyPages > memory.backgroundPages;
+    // A writer above the limit may need more room than what is above the background limit.
+    return memory.shortOfMemory || memory.overLimit > 0 || memory.dirtyPages > memory.backgroundPages;
   }
 
   /** One chunk of the file that has been dirty longest, which goes to the end of the queue. */

@@ -110,6 +110,10 @@ export class LinuxPageCache implements FileCache {
     return [{ name: 'flusher', task: this.flusher.task() }];
   }
 
+  get pieceBytes(): number {
+    return this.memory.pieceBytes;
+  }
+
   stop(): void {
     this.flusher.stop();
   }

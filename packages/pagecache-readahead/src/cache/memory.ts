@@ -27,6 +27,8 @@ export class PageMemory implements Evictor {
   readonly backgroundPages: number;
   readonly pacedPages: number;
   readonly dirtyLimitPages: number;
+  /** Bytes that one write should change at most: it is held back between such pieces. A multiple of a page. */
+  readonly pieceBytes: number;
   /** Pages that are dirty, and under write-back, in all files. */
   dirtyPages = 0;
   writebackPages = 0;
@@ -36,6 +38,8 @@ export class PageMemory implements Evictor {
   readonly progress: Condition;
   /** Writers that are held back at the moment. */
   throttled = 0;
+  /** Those of them that wait until what they write fits under the limit. */
+  overLimit = 0;
   /** Somebody waits for memory that only write-back can free. */
   shortOfMemory = false;
   private readonly files: (FileMapping | null)[] = [];
@@ -48,6 +52,7 @@ export class PageMemory implements Evictor {
     this.limitPages = Math.floor(this.options.memoryBytes / PAGE_BYTES);
     this.backgroundPages = Math.floor((this.limitPages * this.options.dirtyBackgroundRatio) / 100);
     this.dirtyLimitPages = Math.max(1, Math.floor((this.limitPages * this.options.dirtyRatio) / 100));
+    this.pieceBytes = Math.max(1, Math.min(this.dirtyLimitPages >>> 2, this.limitPages >>> 3)) * PAGE_BYTES;
     this.pacedPages = (this.backgroundPages + this.dirtyLimitPages) >>> 1;
     this.frames = new PageFrames(this.limitPages);
     this.lru = new PageLru(this.frames, this.limitPages, this.stats);

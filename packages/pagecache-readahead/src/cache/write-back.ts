@@ -69,8 +69,8 @@ export function* throttle(cache: LinuxPageCache, pages: number): Task<void> {
   const { memory } = cache;
   const { simulator } = memory;
   const started = simulator.now;
-  // A write of more than the limit waits for what a quarter of it needs.
-  const need = Math.min(pages, memory.dirtyLimitPages >>> 2);
+  // Only a write of more than the limit exceeds it, and waits until nothing else is dirty.
+  const need = Math.min(pages, memory.dirtyLimitPages);
   memory.stats.throttles++;
   memory.throttled++;
   for (let paused = false; ; ) {
@@ -83,7 +83,9 @@ export function* throttle(cache: LinuxPageCache, pages: number): Task<void> {
       cache.dirtyFiles.rotate();
       if (written === 0) break;
     } else if (used > memory.dirtyLimitPages) {
+      memory.overLimit++;
       yield memory.progress.within(LONGEST_PAUSE_NS);
+      memory.overLimit--;
     } else if (paused || !cache.flushed) {
       break;
     } else {
