@@ -48,6 +48,12 @@ interface Totals {
   readonly unread: number;
 }
 
+/** Reads that reach beyond the end of the file: those of which a part is left, and those of which nothing is. */
+interface Beyond {
+  readonly cut: number;
+  readonly empty: number;
+}
+
 /** `flashstack readahead-sim`: what a read-ahead policy fetches for a list of reads, on a device that answers at once. */
 export function runReadahead(flags: ReadaheadFlags, session: Session): void {
   const fileBytes = amount('--file-size', flags.fileSize, 1);
@@ -56,6 +62,7 @@ export function runReadahead(flags: ReadaheadFlags, session: Session): void {
   const raPages = amount('--read-ahead', flags.readAhead, 0) / PAGE_BYTES;
   const ioPages = amount('--request-size', flags.requestSize, 0) / PAGE_BYTES;
   const limits = { raPages: Math.floor(raPages), ioPages: Math.floor(ioPages) };
+  const beyond = beyondEnd(reads, fileBytes);
   const file = new SimulatedFile(flags, fileBytes, limits);
   const outcomes = reads.map((read) => file.read(read));
   const totals = totalsOf(outcomes, file.unread());
@@ -68,10 +75,24 @@ export function runReadahead(flags: ReadaheadFlags, session: Session): void {
       hits,
       fetched,
     }));
-    session.print(`${JSON.stringify({ policy, fileBytes, ...limits, reads: steps, totals }, null, 1)}\n`);
+    session.print(`${JSON.stringify({ policy, fileBytes, ...limits, reads: steps, totals, beyond }, null, 1)}\n`);
   } else {
-    session.print(`${render(policy, fileBytes, limits, outcomes, totals, session).join('\n')}\n`);
+    session.print(`${render(policy, fileBytes, limits, outcomes, totals, beyond, session).join('\n')}\n`);
   }
+}
+
+/**
+ * Reads that the end of the file cuts, as it cuts those of Linux.
+ * @throws UsageError if nothing is left of any.
+ */
+function beyondEnd(reads: readonly Read[], fileBytes: number): Beyond {
+  const empty = reads.filter(({ offset }) => offset >= fileBytes).length;
+  if (empty < reads.length) {
+    return { cut: reads.filter(({ offset, length }) => offset + length > fileBytes).length - empty, empty };
+  }
+  throw new UsageError(`--reads has nothing inside the file, which has ${fileBytes} bytes.`, [
+    'Give smaller offsets, or a larger file by --file-size.',
+  ]);
 }
 
 /** One file in a page cache over a device that takes no time, and the requests that reach its file system. */
@@ -116,13 +137,13 @@ class SimulatedFile {
     this.fetched = [];
     const mapping = cache.mapping(inode);
     const first = Math.floor(offset / PAGE_BYTES);
-    const end = Math.ceil(Math.min(offset + length, inode.size) / PAGE_BYTES);
+    const end = offset < inode.size ? Math.ceil(Math.min(offset + length, inode.size) / PAGE_BYTES) : first;
     let hits = 0;
     for (let page = first; page < end; page++) if (mapping.isCached(page)) hits++;
     const read = cache.read(inode, this.reader, offset, length, null);
     if (typeof read !== 'number') runTask(this.simulator, read);
     this.used.fill(1, first, end);
-    return { offset, length, pages: Math.max(0, end - first), hits, fetched: this.fetched };
+    return { offset, length, pages: end - first, hits, fetched: this.fetched };
   }
 
   /** Pages that have been fetched and never read. */
@@ -214,6 +235,7 @@ function render(
   limits: { readonly raPages: number; readonly ioPages: number },
   outcomes: readonly Outcome[],
   totals: Totals,
+  beyond: Beyond,
   { style }: Session,
 ): string[] {
   const { numbers } = style;
@@ -240,8 +262,17 @@ function render(
     ...lines.slice(1),
     '',
     ...wrap(summary, LIMIT),
+    ...wrap(beyondText(beyond, fileBytes, numbers), LIMIT),
     ...wrap(about, LIMIT).map((line) => style.tone('dim', line)),
   ];
+}
+
+function beyondText({ cut, empty }: Beyond, fileBytes: number, numbers: Session['style']['numbers']): string {
+  if (cut + empty === 0) return '';
+  const parts = [];
+  if (cut > 0) parts.push(`${numbers.counted(cut, 'read')} cut there`);
+  if (empty > 0) parts.push(`${numbers.counted(empty, 'read')} behind it that found nothing`);
+  return `The file ends at byte ${numbers.count(fileBytes)}: ${parts.join(', ')}, as Linux does it.`;
 }
 
 function runsText(runs: readonly Run[]): string {

@@ -14,6 +14,7 @@ async function cli(args: string): Promise<{ code: number; out: string; err: stri
 interface Result {
   readonly reads: readonly { offset: number; pages: number; hits: number; fetched: readonly [number, number][] }[];
   readonly totals: { pages: number; hits: number; fetched: number; requests: number; unread: number };
+  readonly beyond: { cut: number; empty: number };
 }
 
 const json = async (args: string): Promise<Result> => JSON.parse((await cli(`${args} --json`)).out) as Result;
@@ -62,6 +63,19 @@ describe('readahead-sim', () => {
     expect(totals).toEqual({ pages: 5, hits: 4, fetched: 3, requests: 1, unread: 0 });
   });
 
+  test('reads beyond the end are cut as by Linux, and the output says so', async () => {
+    const args = '--file-size 10000 --reads 0:4KiB,8KiB:4KiB,10000:1,1MiB:4KiBx2';
+    const { reads, totals, beyond } = await json(args);
+    expect(reads.map(({ pages }) => pages)).toEqual([1, 1, 0, 0, 0]);
+    expect([totals.pages, totals.fetched]).toEqual([2, 3]);
+    expect(beyond).toEqual({ cut: 1, empty: 3 });
+    expect((await cli(args)).out.replaceAll('\n', ' ').replace(/\p{Zs}/gu, ' ')).toContain(
+      'The file ends at byte 10 000: 1 read cut there, 3 reads behind it that found nothing',
+    );
+    expect((await json('--reads 0:5MiB')).beyond).toEqual({ cut: 0, empty: 0 });
+    expect((await cli('--reads 0:5MiB')).out).not.toContain('The file ends');
+  });
+
   test('with little memory pages are fetched again', async () => {
     const twice = '--file-size 8MiB --reads 0:64KiBx128 --reads 0:64KiBx128';
     expect((await json(twice)).totals.fetched).toBe(2048);
@@ -78,6 +92,8 @@ describe('readahead-sim', () => {
 
   test.each([
     ['--policy linux6 --reads 0:4KiB', 'Did you mean "linux-6"?'],
+    ['--policy linux-6.18 --reads 0:4KiB', 'Did you mean "linux-6"?'],
+    ['--reads 5MiB:4KiBx9', '--reads has nothing inside the file, which has 5242880 bytes. Give smaller offsets'],
     ['--reads 0:4KiB --memory 1MiB', '--memory is "1MiB", expected at least 2MiB'],
     ['--reads 4KiB', '--reads has "4KiB": it is not of that form. Expected OFFSET:LENGTH'],
     ['--reads 0:4KiBxmany', '"many" is no count'],
