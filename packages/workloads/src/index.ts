@@ -52,7 +52,7 @@ export { parseSizes, type RequestSize } from './request-sizes.js';
 export { type FieldSeparator, Row } from './row.js';
 export { type SegmentOptions, type SegmentOrder, type SegmentShape, SegmentSource } from './segments.js';
 export { readStrace } from './strace/read-strace.js';
-export type { SystemReplayOptions, TracePace } from './strace/replay-options.js';
+export type { SystemReplayOptions, TraceOrder, TracePace } from './strace/replay-options.js';
 export { type StraceOptions, StraceReader } from './strace/strace-reader.js';
 export { SystemReplay } from './strace/system-replay.js';
 export { type CallDifference, CallStats, SystemReplayStats } from './strace/system-replay-stats.js';

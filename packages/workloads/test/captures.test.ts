@@ -57,6 +57,34 @@ describe('recorded runs of real programs', () => {
     },
   );
 
+  test.each(straceSamples().map((sample) => [sample.name, sample] as const))(
+    '%s: with threads on their own the same results, bytes and tree, and the same again',
+    async (_name, sample) => {
+      const trace = await openStrace(sample.strace);
+      const run = (order: 'trace' | 'threads', pace: 'closed' | 'think') => {
+        const host = memoryHost();
+        if (sample.initial !== null) host.run(makeTree(host.process().thread(), sample.initial), 'make');
+        const missing = sample.initial === null ? 'make' : 'report';
+        const options: SystemReplayOptions = { root: '/mnt/bench', missing, order, pace };
+        const replay = new SystemReplay(host.simulator, host, trace, options);
+        replay.run();
+        const { stats } = replay;
+        const { readBytes, writtenBytes, copiedBytes, lookups, lost, made } = stats;
+        const calls = [...stats.calls].map(([call, { calls: count }]) => `${call} ${count}`).sort();
+        const differences = stats.differences.map(({ line, found }) => `${line} ${found}`).sort();
+        const tree = host.run(listTree(host.process().thread()), 'list');
+        const seen = { readBytes, writtenBytes, copiedBytes, lookups, lost, made, calls, differences, tree };
+        return { seen, elapsedNs: stats.elapsedNs };
+      };
+      const inOrder = run('trace', 'closed');
+      const free = run('threads', 'closed');
+      expect(free.seen).toEqual(inOrder.seen);
+      expect(run('threads', 'closed')).toEqual(free);
+      expect(free.elapsedNs).toBeLessThanOrEqual(inOrder.elapsedNs);
+      expect(run('threads', 'think').seen).toEqual(inOrder.seen);
+    },
+  );
+
   test('what a replay made for itself is a listing for the next one', async () => {
     const sample = straceSamples().find(({ name }) => name === 'tar-extract');
     const trace = await openStrace(sample?.strace as URL);

@@ -172,6 +172,14 @@ export class FixedHost implements SystemCalls {
           this.files.delete(path);
           return 0;
         }),
+      rename: (from: string, to: string) =>
+        take('rename', from, [], () => {
+          const bytes = size(from);
+          this.files.delete(absolute(from));
+          this.files.set(absolute(to), bytes);
+          return 0;
+        }),
+      sync: () => take('sync', '', [], () => 0),
       chdir: (path: string) => take('chdir', path, [], () => 0),
     };
     return calls as unknown as Thread;

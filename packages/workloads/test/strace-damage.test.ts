@@ -49,7 +49,8 @@ test('damaged traces are read and replayed, or refused with a line; nothing else
           const trace = reader.end();
           const host = memoryHost();
           host.run(makeTree(host.process().thread(), listing));
-          const replay = new SystemReplay(host.simulator, host, trace, { root: '/mnt/bench', missing: 'make' });
+          const order = seed % 2 === 0 ? 'trace' : 'threads';
+          const replay = new SystemReplay(host.simulator, host, trace, { root: '/mnt/bench', missing: 'make', order });
           replay.run();
           replayed++;
         } catch (error) {

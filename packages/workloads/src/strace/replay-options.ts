@@ -2,8 +2,16 @@ import { unknownName } from '@flashstack/sim';
 import { ReplayError, ReplayErrorCode } from '../replay-error.js';
 
 /**
- * When recorded calls begin. Always in the order of the trace: a call begins when all that had ended before it in the
- * trace have ended in the replay, so that what ran side by side still may.
+ * Which calls wait for which.
+ * - `trace` (default): a call begins when all that had ended before it in the trace have ended in the replay, so that what
+ *   ran side by side still may.
+ * - `threads`: each thread replays on its own, and its calls wait for those of other threads only where they share a
+ *   descriptor's number, a cursor, a file, a name or a directory above it, or where one makes or awaits the other.
+ */
+export type TraceOrder = 'trace' | 'threads';
+
+/**
+ * When recorded calls begin, besides that they come in their order.
  * - `closed` (default): as soon as that is so.
  * - `think`: and no sooner after the call before it of its thread than recorded, times `timeScale`.
  * - `open`: and no sooner than at its recorded time, times `timeScale`.
@@ -18,6 +26,8 @@ export interface SystemReplayOptions {
   readonly target?: string;
   /** Working directory in the trace where it began. Default `root`. */
   readonly directory?: string;
+  /** Default `trace`. */
+  readonly order?: TraceOrder;
   /** Default `closed`. */
   readonly pace?: TracePace;
   /** `think` and `open`: recorded times are multiplied by this. Default 1. */
@@ -42,6 +52,7 @@ const known: Readonly<Record<keyof SystemReplayOptions, readonly string[] | 'pat
   root: 'path',
   target: 'path',
   directory: 'path',
+  order: ['trace', 'threads'],
   pace: ['closed', 'think', 'open'],
   timeScale: 'number',
   missing: ['report', 'make'],
@@ -73,6 +84,7 @@ export function checkedOptions(options: SystemReplayOptions, timed: boolean): Re
   return {
     target: '/',
     directory: options.root,
+    order: 'trace',
     missing: 'report',
     mappedReads: true,
     mappedWrites: 'sync',

@@ -35,7 +35,7 @@ export function joined(directory: string, path: string): string {
 }
 
 /** Without empty parts, `.` and `..`; links are not looked at. */
-function collapsed(path: string): string {
+export function collapsed(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {
     if (part === '..') parts.pop();
