@@ -25,6 +25,12 @@ export const Origin = {
   rawDevice: 15,
   /** Journal of a database or program inside a file. */
   applicationLog: 16,
+  /** What a drive held before the run: nobody of the stack wrote it. */
+  preconditioned: 28,
+  /** What a drive keeps of its own beside the data, as its FTL numbers it: states of zones, translation pages, trims. */
+  zoneState: 29,
+  translationPage: 30,
+  trimMap: 31,
 } as const;
 
 const FIRST_OWN = 32;

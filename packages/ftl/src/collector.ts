@@ -286,7 +286,7 @@ export class Collector {
       frontiers.append(f, lpn, origin, from, -1, after);
       frontiers.keepToken = false;
       stats.moved[reason]++;
-      stats.movedByOrigin[origin]++;
+      stats.movedByOrigin[(reason << 8) | origin]++;
       if (this.probe !== null) this.probe.moved(lpn, from, frontiers.l2p[lpn]);
       // The read's token is spent. If its program went out, the rest of the page goes after that one, or is read again.
       after = frontiers.keptToken;
@@ -311,7 +311,7 @@ export class Collector {
     frontiers.copyBack(f, lpn, origin, from);
     stats.copybacks++;
     stats.moved[reason]++;
-    stats.movedByOrigin[origin]++;
+    stats.movedByOrigin[(reason << 8) | origin]++;
     if (this.probe !== null) this.probe.moved(lpn, from, frontiers.l2p[lpn]);
     return true;
   }

@@ -80,9 +80,10 @@ export class FtlStats {
   gcStartFree = -1;
   /** Victims of garbage collection by their share of valid slots. */
   readonly victimValidity: Float64Array = new Float64Array(VALIDITY_BUCKETS);
-  /** Host slots written, and slots relocated for any reason, by origin. */
+  /** Host slots written, by origin; their sum is `host`. */
   readonly hostByOrigin: Float64Array = new Float64Array(256);
-  readonly movedByOrigin: Float64Array = new Float64Array(256);
+  /** Slots relocated, by 256 × `MoveReason` + origin; the sum of 256 of them is that of `moved`. */
+  readonly movedByOrigin: Float64Array = new Float64Array(5 * 256);
 
   /** Slots placed for any reason: programmed since, waiting for their program unit, or dropped by a power cut. */
   get placed(): number {

@@ -5,6 +5,7 @@ import {
   allocationOrders,
   type FtlOptions,
   FtlStatus,
+  MoveReason,
   PageMapFtl,
   preconditionByWriting,
   unitsInOrder,
@@ -162,7 +163,10 @@ test('the price of each origin is accounted, and the books balance', () => {
   expect(stats.unexplained()).toBe(0);
   expect(stats.moved[0]).toBeGreaterThan(1000);
   expect(stats.hostByOrigin.reduce((a, b) => a + b)).toBe(stats.host);
-  expect(stats.movedByOrigin.reduce((a, b) => a + b)).toBe(stats.moved.reduce((a, b) => a + b));
+  for (const reason of Object.values(MoveReason)) {
+    const byOrigin = stats.movedByOrigin.subarray(reason << 8, (reason + 1) << 8);
+    expect(byOrigin.reduce((a, b) => a + b)).toBe(stats.moved[reason]);
+  }
   expect(stats.victimValidity.reduce((a, b) => a + b)).toBe(stats.runs[0]);
   expect(stats.programmed).toBe(on.scheduler.counts.total(on.scheduler.counts.programs));
   expect(stats.erases).toBe(on.scheduler.counts.total(on.scheduler.counts.erases));

@@ -102,7 +102,7 @@ export class BufferDrain {
 
   /** The missing blocks of an entry have been read. */
   fillDone(entry: number, status: number): void {
-    const { buffer, fullMask } = this.context;
+    const { buffer, buffered, fullMask } = this.context;
     const state = buffer.state[entry];
     if (state === EntryState.dropped) {
       this.release(entry, FtlStatus.ok, 0);
@@ -117,6 +117,7 @@ export class BufferDrain {
       this.uncover(age);
       this.owner.roomMade();
     } else {
+      buffered.fill(buffer.origin[entry], fullMask & ~buffer.mask[entry]);
       buffer.mask[entry] = fullMask;
       this.issue(entry);
     }
@@ -129,9 +130,10 @@ export class BufferDrain {
    */
   doom(first: number, count: number): void {
     this.eachEntry(first, count, (entry) => {
-      const { buffer } = this.context;
+      const { buffer, buffered } = this.context;
       const state = buffer.state[entry];
       if (state !== EntryState.dirty && state !== EntryState.filling) return;
+      buffered.drop(buffer.origin[entry], buffer.mask[entry]);
       buffer.doom(entry);
       this.uncover(buffer.age[entry]);
     });

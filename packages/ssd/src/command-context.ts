@@ -2,6 +2,7 @@ import type { Ftl, FtlStats } from '@flashstack/ftl';
 import type { NandScheduler, Token } from '@flashstack/nand-device';
 import type { EventTarget, Simulator } from '@flashstack/sim';
 import type { AppendOrder } from './append-order.js';
+import type { BufferedBlocks } from './buffered-blocks.js';
 import type { SsdConfig } from './config.js';
 import type { RequestContents } from './contents.js';
 import { GcFirmware } from './gc-firmware.js';
@@ -55,6 +56,7 @@ export interface ControllerParts {
   readonly table: RequestTable;
   readonly port: HostPort;
   readonly counters: SsdCounters;
+  readonly buffered: BufferedBlocks;
   /** Null: the drive has no read cache. */
   readonly readCache: ReadCacheCounters | null;
   readonly ftl: TimedFtl;
@@ -71,6 +73,7 @@ export class CommandContext {
   readonly config: SsdConfig;
   readonly table: RequestTable;
   readonly counters: SsdCounters;
+  readonly buffered: BufferedBlocks;
   readonly ftl: TimedFtl;
   readonly scheduler: NandScheduler;
   readonly contents: RequestContents | null;
@@ -105,6 +108,7 @@ export class CommandContext {
     this.config = config;
     this.table = parts.table;
     this.counters = parts.counters;
+    this.buffered = parts.buffered;
     this.ftl = parts.ftl;
     this.scheduler = parts.scheduler;
     this.contents = parts.contents;

@@ -1,3 +1,4 @@
+import { Origin } from '@flashstack/block-device';
 import {
   analyticRefusal,
   createFtl,
@@ -76,16 +77,18 @@ export class FlashStack {
     const { ftl } = this;
     const slots = Math.floor(ftl.logicalSlots * share);
     const random = this.random.stream('ssd.precondition');
+    const origin = Origin.preconditioned;
     if (state === 'fill') {
-      preconditionByWriting(ftl, { slots });
+      preconditionByWriting(ftl, { slots, origin });
       this.settle();
       return 'written';
     }
     if (analyticRefusal(ftl, { kind: 'uniform' }) === null) {
-      preconditionAnalytically(ftl, { workload: { kind: 'uniform' }, random, slots });
+      preconditionAnalytically(ftl, { workload: { kind: 'uniform' }, random, slots, origin });
       return 'analytic';
     }
-    preconditionByWriting(ftl, { slots, capacities: STEADY_CAPACITIES, ranks: new UniformRanks(slots), random });
+    const ranks = new UniformRanks(slots);
+    preconditionByWriting(ftl, { slots, capacities: STEADY_CAPACITIES, ranks, random, origin });
     this.settle();
     return 'written';
   }

@@ -1,4 +1,5 @@
 export { type QueueClass, queueClasses } from './arbiter.js';
+export { BufferedBlocks } from './buffered-blocks.js';
 export { checkSsdConfig } from './check-config.js';
 export {
   type BufferConfig,

@@ -163,6 +163,9 @@ export class Ssd implements BlockDevice, HostPort {
     // Counted as cut already if the host has lost power meanwhile.
     if (request !== null)
       stats.byOp[op].record(status, table.blocks[h] * this.blockBytes, latencyNs, table.phasesNs, h * PHASES);
+    if (op === BlockOp.write && status === 0 && request !== null) {
+      stats.writtenByOrigin[table.origin[h]] += table.blocks[h] * this.blockBytes;
+    }
     if (stats.queues.length > 0 && request !== null && status === 0) {
       stats.queues[table.flow[h] % stats.queues.length].record(latencyNs);
     }
@@ -373,6 +376,7 @@ export class Ssd implements BlockDevice, HostPort {
       table: this.table,
       port: this,
       counters: this.stats.counters,
+      buffered: this.stats.buffered,
       readCache: this.stats.readCache,
       ftl: flash.ftl,
       scheduler: flash.scheduler,

@@ -1,4 +1,5 @@
 import { Histogram, type StatsRegistry } from '@flashstack/sim';
+import { BufferedBlocks } from './buffered-blocks.js';
 import { PhaseProfile, phaseNames } from './phases.js';
 
 /**
@@ -109,6 +110,9 @@ export class SsdStats {
   /** The same by `BlockOp` and `ZoneOp`; some share theirs. */
   readonly byOp: readonly KindStats[] = KIND_OF_OP.map((kind) => this.kinds[kind]);
   readonly counters: SsdCounters = new SsdCounters();
+  /** Bytes of writes done without failure, by origin; their sum is `kinds.write.bytes`. */
+  readonly writtenByOrigin: Float64Array = new Float64Array(256);
+  readonly buffered: BufferedBlocks = new BufferedBlocks();
   /** Null: the drive has no read cache. */
   readonly readCache: ReadCacheCounters | null;
   /** By submission queue, with a host interface of the kind `nvme`; otherwise empty. */
@@ -130,6 +134,8 @@ export class SsdStats {
   reset(nowNs: number, inFlight: number): void {
     for (const kind of hostKinds) this.kinds[kind].reset();
     Object.assign(this.counters, new SsdCounters());
+    this.writtenByOrigin.fill(0);
+    this.buffered.reset();
     for (const queue of this.queues) queue.reset();
     if (this.readCache !== null) Object.assign(this.readCache, new ReadCacheCounters());
     this.submitted = inFlight;

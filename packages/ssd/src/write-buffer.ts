@@ -113,6 +113,13 @@ export class WriteBuffer {
     return entry;
   }
 
+  /** A dirty or filling entry takes more blocks, or newer ones. */
+  overwrite(entry: number, mask: number, origin: number, stream: number): void {
+    this.mask[entry] |= mask;
+    this.origin[entry] = origin;
+    this.stream[entry] = stream;
+  }
+
   /** A dirty entry begins to be filled. */
   startFill(entry: number): void {
     this.unlink(entry);

@@ -266,7 +266,7 @@ export class WriteCommands implements DrainOwner {
 
   /** False if the buffer is full before everything that arrived is placed. */
   private placeSlots(h: number): boolean {
-    const { table, fullMask } = this.context;
+    const { table, buffered, fullMask } = this.context;
     const zeroes = table.op[h] === BlockOp.writeZeroes;
     let run = 0;
     while (table.placed[h] < table.arrived[h]) {
@@ -283,6 +283,7 @@ export class WriteCommands implements DrainOwner {
         if (run > 0) this.writeFlash(h, lpn - run, run);
         run = 0;
         if (!this.insert(h, lpn, mask)) return false;
+        if (zeroes) buffered.fill(table.origin[h], mask);
         table.placed[h]++;
       }
     }
@@ -302,13 +303,12 @@ export class WriteCommands implements DrainOwner {
 
   /** Writes one slot into the buffer; false if there is no room. */
   private insert(h: number, lpn: number, mask: number): boolean {
-    const { table, buffer, contents, counters, fullMask } = this.context;
+    const { table, buffer, contents, counters, buffered, fullMask } = this.context;
     const present = buffer.find(lpn);
     this.cached?.invalidate(lpn, 1);
     if (present !== NONE && buffer.state[present] !== EntryState.issued) {
-      buffer.mask[present] |= mask;
-      buffer.origin[present] = table.origin[h];
-      buffer.stream[present] = table.stream[h];
+      buffered.overwrite(buffer.origin[present], buffer.mask[present], table.origin[h], mask);
+      buffer.overwrite(present, mask, table.origin[h], table.stream[h]);
       if (contents !== null) contents.overlayRecord(buffer.record[present], contents.take(h), mask);
       counters.bufferOverwrites++;
       this.awaitEntry(h, present);
@@ -327,6 +327,7 @@ export class WriteCommands implements DrainOwner {
         contents.overlayRecord(older, record, mask);
         record = older;
       }
+      buffered.fill(table.origin[h], fullMask & ~mask);
       blocks = fullMask;
       buffer.forget(present);
     }

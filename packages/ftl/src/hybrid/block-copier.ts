@@ -139,7 +139,7 @@ export class BlockCopier {
     const { frontiers, array, stats } = this.parts;
     const origin = array.origin[psn];
     stats.moved[this.reason]++;
-    stats.movedByOrigin[origin]++;
+    stats.movedByOrigin[(this.reason << 8) | origin]++;
     frontiers.append(f, lpn, origin, psn, -1, after);
     if (this.probe !== null) this.probe.moved(lpn, psn, frontiers.l2p[lpn]);
   }

@@ -157,7 +157,7 @@ export class MetaArea {
       stats.moveReads++;
     }
     stats.moved[MoveReason.gc]++;
-    stats.movedByOrigin[array.origin[psn]]++;
+    stats.movedByOrigin[(MoveReason.gc << 8) | array.origin[psn]]++;
     this.frontiers.append(f, lpn, array.origin[psn], psn, -1, after);
   }
 }

@@ -248,7 +248,7 @@ export class BlockMender implements Mender {
       return;
     }
     stats.moved[copy.reason]++;
-    stats.movedByOrigin[array.origin[psn]]++;
+    stats.movedByOrigin[(copy.reason << 8) | array.origin[psn]]++;
     if (this.area.probe !== null) this.area.probe.moved(lpn, source, psn);
   }
 

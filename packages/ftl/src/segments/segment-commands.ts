@@ -26,6 +26,8 @@ export interface SegmentCommandsTarget extends NandClient {
 
 /** Argument of `nandDone` for a part of a flush: no low bits of another kind. */
 const FLUSH_DONE = 5;
+/** What states of zones are written as: an origin that no host uses. */
+const ZONE_STATE_ORIGIN = 29;
 /** Job of a flush that nobody waits for. */
 const NOBODY = -1;
 
@@ -223,7 +225,7 @@ export class SegmentCommands {
         area.finish(segment);
         // Slots written later have larger numbers; they belong to another life of the segment.
         inner.setNote(segment, (store.frontiers.contents?.seq ?? 0) >>> 0);
-        store.write(area.layout.plan.end + segment, 1, 0, 0, inner.silent());
+        store.write(area.layout.plan.end + segment, 1, ZONE_STATE_ORIGIN, 0, inner.silent());
       }
     }
     const finished = (area.flags[segment] & SegmentFlag.finished) !== 0;
