@@ -37,3 +37,11 @@ export {
   validationPage,
 } from './validation-page.js';
 export type { WarmupRecord } from './warm-up.js';
+export {
+  type WriteCause,
+  type WriteFlowSource,
+  type WriteLayer,
+  type WritePart,
+  writeFlowOf,
+  writeLayers,
+} from './write-flow.js';

@@ -13,7 +13,7 @@ export interface Column {
 
 /** A table of results, column by column; the columns `run`, `spec` and `seed` tell whose row it is. */
 export interface ResultTable {
-  readonly name: 'metrics' | 'series' | 'histograms' | 'heatmaps' | 'distributions';
+  readonly name: 'metrics' | 'series' | 'histograms' | 'heatmaps' | 'distributions' | 'writes';
   readonly columns: readonly Column[];
 }
 
@@ -78,9 +78,19 @@ const layouts: readonly (readonly [ResultTable['name'], readonly (readonly [stri
     ],
     distributionRows,
   ],
+  [
+    'writes',
+    [
+      ['layer', 'text'],
+      ['cause', 'text'],
+      ['origin', 'text'],
+      ['bytes', 'number'],
+    ],
+    writeRows,
+  ],
 ];
 
-/** Results as five flat tables, for CSV, Parquet and databases. */
+/** Results as six flat tables, for CSV, Parquet and databases. */
 export function resultTables(results: readonly NamedResult[]): readonly ResultTable[] {
   return layouts.map(([name, layout, rows]) => {
     const values: Cell[][] = [[], [], [], ...layout.map((): Cell[] => [])];
@@ -133,6 +143,10 @@ function* distributionRows({ distributions }: ExperimentResult): Iterable<Row> {
   for (const [name, { unit, from, binWidth, counts }] of Object.entries(distributions)) {
     for (const [at, count] of counts.entries()) yield [name, unit, from + at * binWidth, binWidth, count];
   }
+}
+
+function* writeRows({ writeFlow }: ExperimentResult): Iterable<Row> {
+  for (const { layer, cause, origin, bytes } of writeFlow) yield [layer, cause, origin ?? 'none', bytes];
 }
 
 /** A table as CSV (RFC 4180): a line of names, then the rows; nothing stands for NaN. */

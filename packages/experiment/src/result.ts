@@ -4,6 +4,7 @@ import type { HeatmapRecord } from './busy-map.js';
 import type { DistributionRecord } from './distributions.js';
 import type { ResolvedSpec } from './spec.js';
 import type { WarmupRecord } from './warm-up.js';
+import type { WritePart } from './write-flow.js';
 
 /** Name and version of the format of results. */
 export const RESULT_SCHEMA = 'flashstack.result/1';
@@ -40,6 +41,8 @@ export interface ExperimentResult {
   readonly heatmaps: Readonly<Record<string, HeatmapRecord>>;
   /** `ftl.victimValid`, `ftl.blockValid`, `nand.eraseCount`. */
   readonly distributions: Readonly<Record<string, DistributionRecord>>;
+  /** Bytes written at each layer, from the top, by cause and origin, without those of the warm-up. */
+  readonly writeFlow: readonly WritePart[];
   /** Why the run was as fast as it was. */
   readonly analysis: Analysis;
 }

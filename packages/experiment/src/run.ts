@@ -21,6 +21,7 @@ import { segmentShapeOf } from './segment-shape.js';
 import { sha256 } from './sha256.js';
 import type { ExperimentSpec, ResolvedSpec } from './spec.js';
 import { WarmupPhase } from './warm-up.js';
+import { writeFlowOf } from './write-flow.js';
 
 /** Requests between two looks at the world outside: few enough for Ctrl-C to be seen soon, also on a slow run. */
 const DEFAULT_SLICE = 1000;
@@ -153,6 +154,7 @@ export async function runExperiment(
     },
     heatmaps: sampler.heatmaps(),
     distributions: distributionsOf(ssd),
+    writeFlow: writeFlowOf(ssd, null),
     analysis: analyse(metrics, config, sampler.observation(), stopped),
   };
   if (clock === undefined) return result;

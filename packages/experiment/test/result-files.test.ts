@@ -147,7 +147,7 @@ describe('tables', () => {
     const at = folder();
     const paths = exportResults(results, format, at);
     expect(readdirSync(at).sort()).toEqual(
-      ['distributions', 'heatmaps', 'histograms', 'metrics', 'series'].map((name) => `${name}.${format}`),
+      ['distributions', 'heatmaps', 'histograms', 'metrics', 'series', 'writes'].map((name) => `${name}.${format}`),
     );
     for (const table of resultTables(results)) {
       const path = paths.find((candidate) => candidate.endsWith(`/${table.name}.${format}`));

@@ -79,6 +79,7 @@ function brokenPart(value: Readonly<Record<string, unknown>>): string | null {
   for (const key of ['partial', 'warmup']) {
     if (value[key] !== null && !isMap(value[key])) return `it has no ${key}`;
   }
+  if (!Array.isArray(value.writeFlow)) return 'it has no writeFlow';
   const spec = value.spec as Readonly<Record<string, unknown>>;
   for (const key of specMaps) if (!isMap(spec[key])) return `its spec has no ${key}`;
   const metrics = value.metrics as Readonly<Record<string, unknown>>;
