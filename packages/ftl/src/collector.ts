@@ -2,6 +2,7 @@ import { NandClass, type NandScheduler, NandStatus, type Token } from '@flashsta
 import { BlockState } from './block-table.js';
 import type { CollectorParts } from './collector-parts.js';
 import type { FtlProbe } from './probe.js';
+import { SlotMover } from './slot-mover.js';
 import { MoveReason, VALIDITY_BUCKETS } from './stats.js';
 import { VictimChoice } from './victim-choice.js';
 import { VictimCursor } from './victim-cursor.js';
@@ -25,6 +26,7 @@ export class Collector {
   private readonly urgent: number[] = [];
   private readonly urgentReason: number[] = [];
   private readonly choice: VictimChoice;
+  private readonly mover: SlotMover;
   private readonly parts: CollectorParts;
 
   constructor(parts: CollectorParts, scheduler: NandScheduler) {
@@ -38,6 +40,7 @@ export class Collector {
     this.cost = new Int32Array(domains);
     this.gain = new Int32Array(domains);
     this.choice = new VictimChoice(parts);
+    this.mover = new SlotMover(parts);
   }
 
   /** A host slot went to `domain`: collect as the mode says. */
@@ -233,14 +236,17 @@ export class Collector {
   /** Moves the next page with valid slots. @returns slots moved, 0 at the end of the victim, −1 without room. */
   private movePage(domain: number): number {
     const { table } = this.parts;
-    const { cursor } = this;
+    const { cursor, mover } = this;
     const block = this.victim[domain];
     if (table.valid[block] === 0) {
       this.finish(domain);
       return 0;
     }
     const count = cursor.find(domain, block);
-    const moved = this.moveSlots(domain, block, count, this.reason[domain]);
+    const from = cursor.slots[0];
+    const moved = mover.takes(from, this.scheduler)
+      ? mover.move(domain, block, from, this.reason[domain], this.probe)
+      : this.moveSlots(domain, block, count, this.reason[domain]);
     if (moved < count) return -1;
     cursor.advance(domain);
     if (table.valid[block] === 0) this.finish(domain);

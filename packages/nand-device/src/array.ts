@@ -134,6 +134,18 @@ export class NandArray {
     return this.readImperfect(ppn, block, slotMask);
   }
 
+  /** True if no operation can fail and no page is damaged: a program that is in order succeeds, a read of it too. */
+  get isIntact(): boolean {
+    return this.reliability === null && this.damaged.size === 0 && this.garbageBlocks === 0;
+  }
+
+  /** A read of the whole page `from` and a program of `to`. @throws NandRuleError as both, and `relocate` unless intact. */
+  relocate(from: number, to: number): void {
+    if (!this.isIntact) throw this.rules.imperfect(from);
+    this.read(from, this.slotMasks - 1);
+    this.program(to);
+  }
+
   /** Programs a program unit (`geometry.programPages` pages from `ppn`). @returns `ok` or `programFailed`. */
   program(ppn: number): number {
     this.rules.program(ppn);

@@ -22,6 +22,7 @@ export type NandRule =
   | 'copyback-source'
   | 'cache'
   | 'read-unfinished'
+  | 'relocate'
   | 'token'
   | 'busy';
 

@@ -1,5 +1,5 @@
 import type { NandArray } from './array.js';
-import type { NandClient, NandScheduler, Token } from './contract.js';
+import { NandClass, type NandClient, type NandScheduler, type Token } from './contract.js';
 import { NandCounts } from './stats.js';
 import { TokenState, Transactions } from './transactions.js';
 
@@ -93,6 +93,12 @@ export class InstantScheduler implements NandScheduler {
     this.counts.programs[cls]++;
     this.counts.copybacks[cls]++;
     return this.finish(after, status);
+  }
+
+  relocate(from: number, to: number): void {
+    this.array.relocate(from, to);
+    this.counts.reads[NandClass.gcRead]++;
+    this.counts.programs[NandClass.gcWrite]++;
   }
 
   join(a: Token, b: Token): Token {

@@ -111,6 +111,46 @@ export class QuickPlacement {
     }
   }
 
+  /**
+   * Places what the garbage collector does with page `from`: a read of `transferNs` on the bus, and a program of page `ppn`
+   * of the same die with its data; `undo` as in `program`. Nobody asks for the phases.
+   */
+  relocate(from: number, transferNs: number, ppn: number, block: number, undo: number): void {
+    const { placement, durations, span } = this;
+    const { bus, times } = placement;
+    const { io } = bus;
+    const { geometry, clock } = this.nand;
+    const die = this.dieOfBlock[block];
+    const channel = this.channelOfDie[die];
+    const { commandNs } = durations;
+    io[0] = Math.max(clock.now, times.dieFreeNs[die]);
+    io[1] = commandNs;
+    bus.reserve(channel);
+    const start = io[2];
+    io[0] = start + commandNs + durations.readOfPage[geometry.pageOf(from)];
+    io[1] = transferNs;
+    io[3] = commandNs + durations.programTransferNs;
+    bus.reserveBoth(channel);
+    const read = io[2] + transferNs;
+    const sent = io[4];
+    span[0] = start;
+    if (sent !== read) {
+      span[1] = start;
+      span[2] = read;
+      this.flight.append(die, FlightKind.read, 0, 0, 1);
+      span[0] = sent;
+    }
+    span[1] = sent + commandNs + durations.programTransferNs;
+    const done = span[1] + durations.programOfPage[geometry.pageOf(ppn)];
+    span[2] = done;
+    // The die goes from one to the other: one entry says it.
+    this.flight.append(die, FlightKind.program, ppn, undo, 1);
+    this.nand.busyUntilNs[block] = done;
+    times.dieFreeNs[die] = done;
+    times.dieBusyNs[die] += read - start + (done - sent);
+    if (done > placement.lastProgramNs[0]) placement.lastProgramNs[0] = done;
+  }
+
   /** Books a program of `onBusNs` and `arrayNs`; its times are left in `span`. */
   private book(token: Token, die: number, onBusNs: number, arrayNs: number, cls: number): void {
     const { placement, tokens, span } = this;

@@ -41,6 +41,11 @@ export class NandRules {
     return this.broken('read-unfinished', ppn, 'read while it is being programmed; take its data from controller RAM');
   }
 
+  /** The error for a relocation whose outcome would have to be looked at. */
+  imperfect(ppn: number): NandRuleError {
+    return this.broken('relocate', ppn, 'relocated on an array with faults or damaged pages: read it, look, program');
+  }
+
   /** @throws NandRuleError unless the program unit at `ppn` may be programmed now. */
   program(ppn: number): void {
     const { geometry } = this.array;

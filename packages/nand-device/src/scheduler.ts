@@ -1,7 +1,7 @@
 import type { Simulator } from '@flashstack/sim';
 import type { NandArray } from './array.js';
 import { Completions } from './completions.js';
-import type { NandClient, NandScheduler, Token } from './contract.js';
+import { NandClass, type NandClient, type NandScheduler, type Token } from './contract.js';
 import { DurationTable } from './durations.js';
 import type { PowerCut } from './power-cut.js';
 import type { NandProbe } from './probe.js';
@@ -76,6 +76,15 @@ export abstract class TransactionScheduler implements NandScheduler {
     this.counts.reads[cls]++;
     this.issue(token, after);
     return token;
+  }
+
+  relocate(from: number, to: number): void {
+    const { geometry } = this.array;
+    if (!this.array.isIntact) throw this.array.rules.imperfect(from);
+    const read = this.read(from, 2 ** geometry.slotsPerPage - 1, NandClass.gcRead, 0);
+    const program = this.program(to, NandClass.gcWrite, read);
+    this.guard(geometry.blockOf(from), program);
+    this.drop(program);
   }
 
   /**

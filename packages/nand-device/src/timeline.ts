@@ -1,7 +1,7 @@
 import type { Simulator } from '@flashstack/sim';
 import type { NandArray } from './array.js';
 import { Completions } from './completions.js';
-import type { NandClient, Token } from './contract.js';
+import { NandClass, type NandClient, type Token } from './contract.js';
 import type { InFlight } from './in-flight.js';
 import type { PhaseTrace } from './phase-trace.js';
 import { Placement } from './placement.js';
@@ -95,6 +95,24 @@ export class TimelineScheduler extends TransactionScheduler {
     quick.programPlanes(token, ppns, count, array.undoState, cls);
     this.counts.programs[cls] += count;
     return token;
+  }
+
+  override relocate(from: number, to: number): void {
+    const { quick, array, durations } = this;
+    const { geometry } = array;
+    const source = geometry.blockOf(from);
+    const block = geometry.blockOf(to);
+    if (quick === null || this.isWatched || geometry.dieOfBlock[source] !== geometry.dieOfBlock[block]) {
+      super.relocate(from, to);
+      return;
+    }
+    this.checkFinished(from);
+    array.relocate(from, to);
+    quick.relocate(from, durations.readTransfer[geometry.slotsPerPage], to, block, array.undoState[0]);
+    const done = array.busyUntilNs[block];
+    if (done > this.guardedUntilNs[source]) this.guardedUntilNs[source] = done;
+    this.counts.reads[NandClass.gcRead]++;
+    this.counts.programs[NandClass.gcWrite]++;
   }
 
   /** The one that is done later; its status becomes the worse of the two. */

@@ -59,6 +59,8 @@ describe('reservations of a channel', () => {
       passing: fc.integer({ min: 0, max: 12 }),
       ahead: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 3_000 })),
       length: fc.integer({ min: 1, max: 9 }),
+      // Another booking behind this one, or none.
+      behind: fc.integer({ min: 0, max: 9 }),
     });
     fc.assert(
       fc.property(
@@ -68,13 +70,20 @@ describe('reservations of a channel', () => {
           const clock = { now: 0 };
           const bus = new Bus(2, limit, clock);
           const naive = [new NaiveBus(limit), new NaiveBus(limit)];
-          for (const { channel, passing, ahead, length } of requests) {
+          let bookedNs = 0;
+          for (const { channel, passing, ahead, length, behind } of requests) {
             clock.now += passing;
             bus.io[0] = clock.now + ahead;
             bus.io[1] = length;
-            bus.reserve(channel);
-            expect(bus.io[2]).toBe(naive[channel].reserve(clock.now + ahead, length, clock.now));
+            bus.io[3] = behind;
+            if (behind > 0) bus.reserveBoth(channel);
+            else bus.reserve(channel);
+            const start = naive[channel].reserve(clock.now + ahead, length, clock.now);
+            expect(bus.io[2]).toBe(start);
+            if (behind > 0) expect(bus.io[4]).toBe(naive[channel].reserve(start + length, behind, clock.now));
+            bookedNs += length + behind;
           }
+          expect(bus.busyNs[0] + bus.busyNs[1]).toBe(bookedNs);
         },
       ),
       { numRuns: 100 },
