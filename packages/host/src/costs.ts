@@ -1,3 +1,5 @@
+import type { ParameterTable } from '@flashstack/sim';
+
 /**
  * CPU time of system calls, ns: what the kernel computes apart from what file system and device do. A call costs its own
  * entry, `enter`, and for each page or path component what is named here. It is spent when the call ends, whatever its
@@ -59,3 +61,35 @@ export const DEFAULT_COSTS: CallCosts = {
   listed: 150,
   fault: 1000,
 };
+
+const helps: CostHelp = {
+  enter: 'Entry and return of any call.',
+  component: 'A component of a path that is remembered.',
+  lookup: 'A component that the file system looks up.',
+  open: 'Opening a file.',
+  close: 'Closing it.',
+  read: 'A read, before its pages.',
+  write: 'A write, before its pages.',
+  readPage: 'Each page or part of one that is read.',
+  writePage: 'Each page or part of one that is written.',
+  direct: 'Direct I/O instead of pages.',
+  seek: 'lseek and advice.',
+  synchronise: 'fsync and its kind.',
+  attributes: 'The stat family and changes of attributes.',
+  entry: 'A new, removed or renamed entry.',
+  listed: 'Each entry of a listing.',
+  fault: 'A page of a mapping that is touched first.',
+};
+
+type CostHelp = Readonly<Record<CallCostName, string>>;
+
+/** The costs with their defaults and limits, for tables of options and checks. */
+export const COST_PARAMETERS: ParameterTable = (Object.keys(DEFAULT_COSTS) as CallCostName[]).map((name) => ({
+  name,
+  type: 'integer',
+  unit: 'ns',
+  default: DEFAULT_COSTS[name],
+  min: 0,
+  max: 1_000_000_000,
+  help: `CPU time. ${helps[name]}`,
+}));

@@ -1,5 +1,5 @@
 import { InputError, type ParameterTable, type ParameterValues, resolveParameters } from '@flashstack/sim';
-import { type CallCostName, type CallCosts, DEFAULT_COSTS } from './costs.js';
+import { type CallCosts, COST_PARAMETERS } from './costs.js';
 
 /** What a host can be told; all of it has defaults, see `HOST_PARAMETERS`. */
 export interface HostOptions {
@@ -95,17 +95,7 @@ export function resolveHostOptions(options: HostOptions): ResolvedHostOptions {
 
 /** The table of costs with these changes. @throws InputError for an unknown name or a time that is no integer ≥ 0. */
 export function resolveCosts(changes: Partial<CallCosts> = {}): CallCosts {
-  const names = Object.keys(DEFAULT_COSTS) as CallCostName[];
-  const parameters: ParameterTable = names.map((name) => ({
-    name,
-    type: 'integer',
-    unit: 'ns',
-    default: DEFAULT_COSTS[name],
-    min: 0,
-    max: 1_000_000_000,
-    help: 'CPU time.',
-  }));
-  return resolveParameters({ name: 'host.costs', parameters }, changes) as unknown as CallCosts;
+  return resolveParameters({ name: 'host.costs', parameters: COST_PARAMETERS }, changes) as unknown as CallCosts;
 }
 
 /** @throws InputError `ERR_HOST_STATE` */

@@ -230,9 +230,20 @@ export class Host implements SystemCalls {
     throw new FsError('EIO', `write-back of inode ${inode.ino}, error ${errno}`);
   }
 
-  /** Registers its numbers as `host.…`. */
-  register(registry: StatsRegistry): void {
-    const layer = registry.layer('host');
+  /** Starts all counters again. */
+  resetStats(): void {
+    const { cpus, inodes, stats } = this;
+    Object.assign(stats, { calls: 0, failedCalls: 0, readBytes: 0, writtenBytes: 0, syncCalls: 0 } satisfies HostStats);
+    cpus.busyNs = 0;
+    cpus.waits = 0;
+    inodes.evictions = 0;
+    inodes.lostWrites = 0;
+    if (this.names !== null) Object.assign(this.names.stats, { hits: 0, misses: 0, evictions: 0 });
+  }
+
+  /** Registers its numbers, as `host.…` unless another layer is named. */
+  register(registry: StatsRegistry, name = 'host'): void {
+    const layer = registry.layer(name);
     layer.counters(this.stats);
     layer.gauge('cpuBusyNs', () => this.cpus.busyNs);
     layer.gauge('cpuWaits', () => this.cpus.waits);

@@ -2,7 +2,12 @@ export { FileMapping } from './cache/file-mapping.js';
 export { FileReader } from './cache/file-reader.js';
 export { LinuxPageCache, type LinuxPageCacheOptions, type PageBackend } from './cache/linux-page-cache.js';
 export { PageMemory } from './cache/memory.js';
-export { LEAST_MEMORY_BYTES, type PageCacheOptions, pageCacheParameters } from './cache/options.js';
+export {
+  LEAST_MEMORY_BYTES,
+  type PageCacheOptions,
+  pageCacheParameters,
+  resolvePageCacheOptions,
+} from './cache/options.js';
 export { PageCacheStats } from './cache/stats.js';
 export { faultHit, faultMissed } from './readahead/faults.js';
 export { ReadaheadFile, type ReadaheadFileOptions } from './readahead/file-model.js';

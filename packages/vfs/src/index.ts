@@ -10,6 +10,7 @@ export {
   type NewInode,
   RenameFlag,
 } from './file-system.js';
+export { type FileSystemScheme, fileSystemKinds } from './file-system-kinds.js';
 export { FileKind, Inode, Stamp, WallClock } from './inode.js';
 export { lockTwo, unlockTwo } from './lock-two.js';
 export { MemFs } from './memfs/memfs.js';

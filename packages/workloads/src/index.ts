@@ -15,6 +15,9 @@ export type { FileJob, FileJobMode, FileJobOptions } from './file-jobs/file-job-
 export { FileJobStats, type JobOperation, jobOperations } from './file-jobs/file-job-stats.js';
 export { FileJobs, type FileJobsOptions } from './file-jobs/file-jobs.js';
 export { JobOp, JobPlan } from './file-jobs/job-plan.js';
+export { type CallKind, CallTotal, CallTotals, callKinds } from './files/call-totals.js';
+export type { FileWorkload, FileWorkloadFactory } from './files/file-workload.js';
+export { fileJobsOf, fileWorkloadKinds } from './files/file-workload-kinds.js';
 export { listTree, makeTree, parseListing, type TreeEntry, type TreeKind, treeDifferences } from './files/tree.js';
 export type {
   BinaryFormat,

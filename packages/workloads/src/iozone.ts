@@ -1,15 +1,17 @@
 import {
   Histogram,
-  type LayerStats,
   Permutation,
   type RandomSource,
   runTask,
   type Simulator,
+  type StatsRegistry,
   type Task,
   unknownName,
 } from '@flashstack/sim';
 import { FsError, OpenFlag, Seek, type SystemCalls, type Thread } from '@flashstack/vfs';
+import { CallTotals } from './files/call-totals.js';
 import { done } from './files/done.js';
+import type { FileWorkload } from './files/file-workload.js';
 import { ReplayError, ReplayErrorCode } from './replay-error.js';
 
 /** Tests of iozone in the order in which they run: `-i 0` has the first two, `-i 1` the next two, `-i 2` the last two. */
@@ -67,7 +69,7 @@ const defaults: Required<Omit<IozoneOptions, 'size'>> = {
 };
 
 /** Runs the phases of iozone on one file by one thread. Random phases take each record once, in shuffled order. */
-export class Iozone {
+export class Iozone implements FileWorkload {
   /** Results so far, in the order of the phases. */
   readonly results: IozoneResult[] = [];
   private readonly simulator: Simulator;
@@ -75,14 +77,43 @@ export class Iozone {
   private readonly random: RandomSource;
   private readonly options: Required<IozoneOptions>;
   private readonly records: number;
+  private transferred = 0;
+  private stopped = false;
 
   /** @throws InputError, ReplayError naming the option that is impossible. */
   constructor(simulator: Simulator, host: SystemCalls, options: IozoneOptions, random: RandomSource) {
     this.simulator = simulator;
     this.host = host;
     this.random = random;
-    this.options = checked(options);
+    this.options = iozoneOptions(options);
     this.records = this.options.size / this.options.record;
+  }
+
+  /** Records that have been transferred. */
+  get done(): number {
+    return this.transferred;
+  }
+
+  /** Records of all phases. */
+  get total(): number {
+    return this.records * phasesOf(this.options).length;
+  }
+
+  /** Writes the file, if there is no phase that does and it is not there. @throws FsError */
+  *prepare(): Task<void> {
+    const { path, record, size, tests } = this.options;
+    if (tests.includes(0)) return;
+    const process = this.host.process({ name: 'layout' });
+    const thread = process.thread();
+    const fd = yield* done(thread.open(path, OpenFlag.writeOnly | OpenFlag.create, 0o640));
+    for (let at = yield* done(thread.lseek(fd, 0, Seek.end)); at < size; at += record) {
+      const length = Math.min(record, size - at);
+      const written = yield* done(thread.pwrite(fd, null, length, at));
+      if (written !== length) throw new FsError('ENOSPC', `${path}: ${at + written} of ${size} bytes`);
+    }
+    yield* done(thread.fsync(fd));
+    yield* done(thread.close(fd));
+    yield* process.exit();
   }
 
   /** Runs the simulation until the last phase has ended. @throws SimulationError if it stalls. */
@@ -98,12 +129,26 @@ export class Iozone {
     for (const phase of phasesOf(this.options)) {
       if (!(yield* this.phase(thread, phase))) break;
     }
-    if (!keep && this.results.some(({ phase }) => phase === 'write')) yield* done(thread.unlink(path));
+    if (!keep && !this.stopped && this.results.some(({ phase }) => phase === 'write')) yield* done(thread.unlink(path));
     yield* process.exit();
   }
 
-  /** Registers each phase under its name: `.kilobytesPerSecond`, `.bytes`, `.elapsedNs`, `.latencyNs.…`. */
-  register(layer: LayerStats): void {
+  stop(): void {
+    this.stopped = true;
+  }
+
+  totals(): CallTotals {
+    const totals = new CallTotals();
+    for (const { phase, operations, bytes, latencyNs, error } of this.results) {
+      const total = isWrite(phase) ? totals.write : totals.read;
+      total.add(operations, error === null ? 0 : 1, bytes, latencyNs);
+    }
+    return totals;
+  }
+
+  /** Registers each phase as `iozone.PHASE`: `.kilobytesPerSecond`, `.bytes`, `.elapsedNs`, `.latencyNs.…`. */
+  register(registry: StatsRegistry): void {
+    const layer = registry.layer('iozone');
     for (const result of this.results) {
       layer.gauge(`${result.phase}.kilobytesPerSecond`, () => result.kilobytesPerSecond);
       layer.gauge(`${result.phase}.bytes`, () => result.bytes);
@@ -116,7 +161,7 @@ export class Iozone {
   private *phase(thread: Thread, phase: IozonePhase): Task<boolean> {
     const { simulator } = this;
     const { includeClose, includeFlush, path, record } = this.options;
-    const writes = phase === 'write' || phase === 'rewrite' || phase === 'randomWrite';
+    const writes = isWrite(phase);
     const latencyNs = new Histogram();
     let error: string | null = null;
     const fd = yield* done(thread.open(path, this.flagsOf(phase, writes), 0o640));
@@ -139,7 +184,7 @@ export class Iozone {
     const bytes = operations * record;
     const kilobytesPerSecond = elapsedNs > 0 ? (bytes / 1024 / elapsedNs) * 1e9 : 0;
     this.results.push({ phase, operations, bytes, elapsedNs, kilobytesPerSecond, latencyNs, error });
-    return error === null;
+    return error === null && !this.stopped;
   }
 
   private *transfer(thread: Thread, fd: number, phase: IozonePhase, writes: boolean, latencyNs: Histogram): Task<void> {
@@ -147,7 +192,7 @@ export class Iozone {
     const { path, record } = this.options;
     const random = phase === 'randomRead' || phase === 'randomWrite';
     const order = random ? new Permutation(this.records, this.random.stream(`iozone.${phase}`)) : null;
-    for (let i = 0; i < this.records; i++) {
+    for (let i = 0; i < this.records && !this.stopped; i++) {
       const startNs = simulator.now;
       // Random phases move the cursor, as iozone does, instead of naming offsets.
       if (order !== null) yield* done(thread.lseek(fd, order.map(i) * record, Seek.set));
@@ -155,6 +200,7 @@ export class Iozone {
       const moved = typeof begun === 'number' ? begun : yield* begun;
       if (moved !== record) throw new FsError('EIO', `${path}: ${moved} of ${record} bytes at record ${i}`);
       latencyNs.record(simulator.now - startNs);
+      this.transferred++;
     }
   }
 
@@ -167,6 +213,10 @@ export class Iozone {
   }
 }
 
+function isWrite(phase: IozonePhase): boolean {
+  return phase === 'write' || phase === 'rewrite' || phase === 'randomWrite';
+}
+
 function phasesOf({ noRetest, tests }: Required<IozoneOptions>): IozonePhase[] {
   const phases: IozonePhase[] = [];
   if (tests.includes(0)) phases.push('write', 'rewrite');
@@ -175,7 +225,8 @@ function phasesOf({ noRetest, tests }: Required<IozoneOptions>): IozonePhase[] {
   return noRetest ? phases.filter((phase) => phase !== 'rewrite' && phase !== 'reread') : phases;
 }
 
-function checked(options: IozoneOptions): Required<IozoneOptions> {
+/** The options, checked, with their defaults. @throws InputError, ReplayError naming the option. */
+export function iozoneOptions(options: IozoneOptions): Required<IozoneOptions> {
   const names = [...Object.keys(defaults), 'size'];
   for (const name of Object.keys(options)) {
     if (!names.includes(name)) throw unknownName('option of iozone', name, names);

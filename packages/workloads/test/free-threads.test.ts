@@ -1,5 +1,5 @@
 import { Host } from '@flashstack/host';
-import { RandomSource, Simulator } from '@flashstack/sim';
+import { Delay, RandomSource, Simulator, type Task } from '@flashstack/sim';
 import { MemFs, SimplePageCache } from '@flashstack/vfs';
 import { delayed } from '@flashstack/vfs/conformance';
 import { describe, expect, test } from 'vitest';
@@ -30,6 +30,26 @@ const opened = [
   '1 openat(AT_FDCWD, "/mnt/b", O_RDWR) = 4',
   `1 ${thread} = 2`,
 ];
+
+test.each(['trace', 'threads'] as const)('a stop ends a replay in the order of %s with what is under way', (order) => {
+  const lines = [...opened, '1 fsync(3) = 0', '2 fsync(3) = 0', '1 fsync(3) = 0', '2 fsync(4) = 0'];
+  const reader = new StraceReader('a.strace');
+  reader.push(Uint8Array.from(`${lines.join('\n')}\n`, (letter) => letter.charCodeAt(0)));
+  const simulator = new Simulator();
+  const host = new FixedHost(simulator, costs);
+  for (const name of ['a', 'b']) host.files.set(`/${name}`, 100_000);
+  const run = new SystemReplay(simulator, host, reader.end(), { root: '/mnt', order });
+  simulator.spawn(
+    'stopper',
+    (function* (): Task<void> {
+      yield new Delay(simulator).for(10_000);
+      run.stop();
+    })(),
+  );
+  run.run();
+  expect(host.log.filter(({ name }) => name === 'fsync').map(({ on }) => on)).toEqual(['/a']);
+  expect([run.done, run.total, simulator.now]).toEqual([4, 7, 52_000]);
+});
 
 describe('threads on their own', () => {
   test('calls on other files wait for nothing, where the order of the trace has them one after the other', () => {

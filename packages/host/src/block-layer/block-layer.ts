@@ -129,6 +129,13 @@ export class BlockLayer implements BlockDevice, IoOwner {
     this.dispatch();
   }
 
+  /** Starts all counters again. */
+  resetStats(): void {
+    const { stats } = this;
+    for (const name of Object.keys(stats) as (keyof BlockLayerStats)[]) stats[name] = 0;
+    stats.maxWaiting = this.waiting;
+  }
+
   /** Registers its numbers as `block.…`. */
   register(registry: StatsRegistry): void {
     registry.layer('block').counters(this.stats);

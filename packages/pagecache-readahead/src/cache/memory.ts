@@ -114,6 +114,11 @@ export class PageMemory implements Evictor {
     for (const flusher of this.flushers) flusher.wakeUp();
   }
 
+  /** Starts all counters again. */
+  resetStats(): void {
+    Object.assign(this.stats, new PageCacheStats());
+  }
+
   /** Registers counters and sizes, for results. */
   registerStats(layer: LayerStats): void {
     layer.counters(this.stats);

@@ -1,6 +1,16 @@
-import { type Process, type RandomSource, runTask, SimulationError, type Simulator, type Task } from '@flashstack/sim';
+import {
+  type Process,
+  type RandomSource,
+  runTask,
+  SimulationError,
+  type Simulator,
+  type StatsRegistry,
+  type Task,
+} from '@flashstack/sim';
 import { type ErrorCode, FileAdvice, FsError, OpenFlag, type SystemCalls, type Thread } from '@flashstack/vfs';
+import { CallTotals } from '../files/call-totals.js';
 import { done } from '../files/done.js';
+import { type FileWorkload, metricName } from '../files/file-workload.js';
 import { ReplayError, ReplayErrorCode } from '../replay-error.js';
 import type { RequestStats } from '../replay-stats.js';
 import { type FileJob, type FileJobOptions, fileJob, isRandom, kindsOf } from './file-job-options.js';
@@ -36,7 +46,7 @@ interface Clone {
  * Runs jobs as fio does: lays out the files of all, then runs each clone as a process with `iodepth` threads, jobs side by
  * side unless `stonewall` holds them back.
  */
-export class FileJobs {
+export class FileJobs implements FileWorkload {
   /** The jobs, with their defaults. */
   readonly jobs: readonly FileJob[];
   /** Results, in the order of the jobs. */
@@ -44,6 +54,8 @@ export class FileJobs {
   private readonly simulator: Simulator;
   private readonly host: SystemCalls;
   private readonly random: RandomSource;
+  private prepared = false;
+  private stopped = false;
 
   /** @throws InputError, ReplayError naming the option that is impossible. */
   constructor(
@@ -57,15 +69,34 @@ export class FileJobs {
     this.host = host;
     this.random = random;
     this.jobs = jobs.map(fileJob);
+    FileJobs.check(this.jobs);
+    const { seriesIntervalNs = 1_000_000, seriesPoints = 600 } = options;
+    this.stats = this.jobs.map(() => new FileJobStats(seriesIntervalNs, seriesPoints));
+  }
+
+  /** @throws ReplayError if there are no jobs, or two that would use the same files. */
+  static check(jobs: readonly FileJob[]): void {
     if (jobs.length === 0)
       throw new ReplayError(ReplayErrorCode.empty, 'name at least one file job, found none', 'jobs');
-    for (const [index, { name }] of this.jobs.entries()) {
-      if (this.jobs.findIndex((job) => job.name === name) === index) continue;
+    for (const [index, { name }] of jobs.entries()) {
+      if (jobs.findIndex((job) => job.name === name) === index) continue;
       const message = `two jobs are called "${name}", so that they would use the same files: name them differently`;
       throw new ReplayError(ReplayErrorCode.option, message, 'name');
     }
-    const { seriesIntervalNs = 1_000_000, seriesPoints = 600 } = options;
-    this.stats = this.jobs.map(() => new FileJobStats(seriesIntervalNs, seriesPoints));
+  }
+
+  /** Reads and writes that have ended. */
+  get done(): number {
+    return this.stats.reduce(
+      (sum, { read, write }) => sum + read.completed + read.failed + write.completed + write.failed,
+      0,
+    );
+  }
+
+  /** Reads and writes of all jobs, −1 if one of them is limited by time. */
+  get total(): number {
+    if (this.jobs.some(({ runtimeNs }) => runtimeNs > 0)) return -1;
+    return this.jobs.reduce((sum, job) => sum + job.numjobs * transfersOf(job), 0);
   }
 
   /** Runs the simulation until all jobs have ended. @throws FsError of the layout; SimulationError if it stalls. */
@@ -73,15 +104,21 @@ export class FileJobs {
     runTask(this.simulator, this.task(), 'file jobs');
   }
 
-  /** The jobs as a process to spawn, once. */
-  *task(): Task<void> {
-    const { host, jobs, simulator } = this;
-    const setup = host.process({ name: 'layout' });
+  /** Lays out the files of all jobs. @throws FsError */
+  *prepare(): Task<void> {
+    this.prepared = true;
+    const setup = this.host.process({ name: 'layout' });
     const thread = setup.thread();
-    for (const job of jobs) {
+    for (const job of this.jobs) {
       for (let clone = 0; clone < job.numjobs; clone++) yield* layOut(thread, job, clone);
     }
     yield* setup.exit();
+  }
+
+  /** The jobs as a process to spawn, once; lays the files out unless `prepare` has. */
+  *task(): Task<void> {
+    const { jobs, simulator } = this;
+    if (!this.prepared) yield* this.prepare();
     let running: Process[] = [];
     for (const [index, job] of jobs.entries()) {
       if (job.stonewall) {
@@ -95,6 +132,33 @@ export class FileJobs {
       }
     }
     for (const process of running) yield* joined(process);
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  totals(): CallTotals {
+    const totals = new CallTotals();
+    for (const { read, write, sync } of this.stats) {
+      totals.read.add(read.completed, read.failed, read.bytes, read.latencyNs);
+      totals.write.add(write.completed, write.failed, write.bytes, write.latencyNs);
+      totals.sync.add(sync.completed, sync.failed, sync.bytes, sync.latencyNs);
+    }
+    return totals;
+  }
+
+  /** Registers each job as `jobs.NAME.…`, and failed calls by their error as `jobs.NAME.errors.ENOSPC`. */
+  register(registry: StatsRegistry): void {
+    const taken = new Set<string>();
+    for (const [index, stats] of this.stats.entries()) {
+      const name = metricName(this.jobs[index].name);
+      const own = name === '' || taken.has(name) ? `${name}${index + 1}` : name;
+      taken.add(own);
+      const layer = registry.layer(`jobs.${own}`);
+      stats.register(layer);
+      for (const [code, count] of stats.errors) layer.gauge(`errors.${code}`, () => count);
+    }
   }
 
   private *clone(job: FileJob, stats: FileJobStats, number: number): Task<void> {
@@ -117,7 +181,7 @@ export class FileJobs {
     }
     yield* this.work(clone, thread);
     for (const other of others) yield* joined(other);
-    if (job.endFsync && !clone.failed) yield* this.sync(clone, thread);
+    if (job.endFsync && !clone.failed && !this.stopped) yield* this.sync(clone, thread);
     yield* done(thread.close(clone.fd));
     yield* user.exit();
     stats.endNs = simulator.now;
@@ -127,7 +191,7 @@ export class FileJobs {
   private *work(clone: Clone, thread: Thread): Task<void> {
     const { fd, job, plan, stats } = clone;
     const { simulator } = this;
-    while (!clone.failed && simulator.now < clone.endNs && plan.next()) {
+    while (!clone.failed && !this.stopped && simulator.now < clone.endNs && plan.next()) {
       const startNs = simulator.now;
       this.checkProgress(clone, startNs);
       const { op, offset } = plan;
@@ -193,6 +257,13 @@ export class FileJobs {
       throw new SimulationError('ERR_SIM_STALLED', message);
     }
   }
+}
+
+/** Reads and writes of a clone: whole blocks; in a pass that has begun, what is missing of one takes another. */
+function transfersOf(job: FileJob): number {
+  const whole = Math.floor(job.ioSize / job.bs);
+  const inPass = whole % Math.floor(job.size / job.bs);
+  return job.ioSize > whole * job.bs && inPass > 0 ? whole + 1 : whole;
 }
 
 function* opened(thread: Thread, job: FileJob, clone: number): Task<number> {

@@ -49,6 +49,11 @@ export class FreeReplay {
     }
   }
 
+  /** Wakes the threads that wait for each other: what they wait for may not come any more. */
+  stop(): void {
+    for (const condition of this.awaited.values()) condition.notifyAll();
+  }
+
   /** Numbers of threads are used again once they have exited. */
   private divide(): void {
     const { calls, order } = this.trace;
@@ -84,6 +89,8 @@ export class FreeReplay {
       yield* this.turn(2 * index);
       const actor = threads.of(call, 0);
       yield* threads.due(call, actor);
+      if (threads.stopped) return;
+      threads.begun++;
       this.happens(2 * index);
       if (FORKS.includes(call.name) && call.result > 0) {
         threads.fork(call, actor);
@@ -111,7 +118,7 @@ export class FreeReplay {
         );
         this.awaited.set(before, condition);
       }
-      while (this.happened[before] === 0) yield condition;
+      while (this.happened[before] === 0 && !this.threads.stopped) yield condition;
     }
   }
 

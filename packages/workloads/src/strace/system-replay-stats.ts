@@ -1,4 +1,6 @@
 import { Histogram, type LayerStats } from '@flashstack/sim';
+import { type CallKind, CallTotals } from '../files/call-totals.js';
+import { metricName } from '../files/file-workload.js';
 
 /** What the replay counts, for the calls of one name. */
 export class CallStats {
@@ -96,9 +98,23 @@ export class SystemReplayStats {
     return this.endNs - this.startNs;
   }
 
-  /** Registers everything under the names of a layer (`trace`): totals, and for each call `.calls`, `.bytes`, `.latencyNs`. */
+  /** All calls by kind. A call that went otherwise than recorded has not failed for that. */
+  totals(): CallTotals {
+    const totals = new CallTotals();
+    for (const [name, { calls, bytes, latencyNs }] of this.calls) {
+      totals[kindOf(name)].add(calls, 0, bytes, latencyNs);
+    }
+    return totals;
+  }
+
+  /**
+   * Registers everything under the names of a layer (`trace`): totals, and for each call `.calls`, `.bytes`, `.latencyNs`, as
+   * `copyFileRange.calls`; what could not be carried out by name, as `unsupported.ioctl`.
+   */
   register(layer: LayerStats): void {
-    for (const [name, stats] of this.calls) {
+    for (const [call, count] of this.unsupported) layer.gauge(`unsupported.${metricName(call)}`, () => count);
+    for (const [call, stats] of this.calls) {
+      const name = metricName(call);
       layer.gauge(`${name}.calls`, () => stats.calls);
       layer.gauge(`${name}.different`, () => stats.different);
       layer.gauge(`${name}.bytes`, () => stats.bytes);
@@ -117,6 +133,17 @@ export class SystemReplayStats {
     layer.gauge('late.meanNs', () => (this.late > 0 ? this.lateNs / this.late : 0));
     layer.gauge('late.maxNs', () => this.maxLateNs);
   }
+}
+
+const kinds: Readonly<Record<Exclude<CallKind, 'other'>, readonly string[]>> = {
+  read: ['read', 'pread64', 'pread', 'readv', 'preadv', 'preadv2'],
+  write: ['write', 'pwrite64', 'pwrite', 'writev', 'pwritev', 'pwritev2'],
+  sync: ['fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync'],
+};
+
+function kindOf(name: string): CallKind {
+  for (const [kind, names] of Object.entries(kinds)) if (names.includes(name)) return kind as CallKind;
+  return 'other';
 }
 
 function sumOf(table: ReadonlyMap<string, number>): number {

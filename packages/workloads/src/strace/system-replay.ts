@@ -1,5 +1,8 @@
-import { type Process, runTask, type Simulator, type Task, type Wait } from '@flashstack/sim';
+import { type Process, runTask, type Simulator, type StatsRegistry, type Task, type Wait } from '@flashstack/sim';
 import type { SystemCalls } from '@flashstack/vfs';
+import type { CallTotals } from '../files/call-totals.js';
+import type { FileWorkload } from '../files/file-workload.js';
+import { makeTree, type TreeEntry } from '../files/tree.js';
 import { CallReplay } from './call-replay.js';
 import { CallResources } from './call-resources.js';
 import type { CallScene } from './call-scene.js';
@@ -21,26 +24,70 @@ interface RunningCall {
  * Replays a trace of system calls on a simulated host: a process for each of the trace, a thread for each thread, with
  * the same descriptors and working directories. Results are compared with the recorded ones.
  */
-export class SystemReplay {
+export class SystemReplay implements FileWorkload {
   readonly stats: SystemReplayStats;
   private readonly simulator: Simulator;
+  private readonly host: SystemCalls;
   private readonly trace: SystemTrace;
   private readonly options: Required<SystemReplayOptions>;
   private readonly root: TraceRoot;
   private readonly calls: CallReplay;
   private readonly threads: TracedThreads;
+  private readonly tree: readonly TreeEntry[];
+  private free: FreeReplay | null = null;
   private readonly running = new Map<number, RunningCall>();
   private readonly turn = new Turn();
 
-  /** @throws ReplayError, InputError if an option is impossible. */
-  constructor(simulator: Simulator, host: SystemCalls, trace: SystemTrace, options: SystemReplayOptions) {
+  /**
+   * @param tree what `prepare` makes below the root, as `parseListing` reads it.
+   * @throws ReplayError, InputError if an option is impossible.
+   */
+  constructor(
+    simulator: Simulator,
+    host: SystemCalls,
+    trace: SystemTrace,
+    options: SystemReplayOptions,
+    tree: readonly TreeEntry[] = [],
+  ) {
+    this.tree = tree;
     this.simulator = simulator;
+    this.host = host;
     this.trace = trace;
     this.options = checkedOptions(options, trace.timed);
     this.root = new TraceRoot(this.options.root, this.options.target);
     this.calls = new CallReplay(simulator, host, trace, this.root, this.options);
     this.threads = new TracedThreads(simulator, host, this.root, this.calls, this.options);
     this.stats = this.calls.stats;
+  }
+
+  /** Calls of the trace that have begun. */
+  get done(): number {
+    return this.threads.begun;
+  }
+
+  /** Calls of the trace. */
+  get total(): number {
+    return this.trace.calls.length;
+  }
+
+  /** Makes the tree that was there before. @throws FsError */
+  *prepare(): Task<void> {
+    const user = this.host.process({ name: 'layout' });
+    yield* makeTree(user.thread(), this.tree, this.options.target);
+    yield* user.exit();
+  }
+
+  stop(): void {
+    this.threads.stopped = true;
+    this.free?.stop();
+  }
+
+  totals(): CallTotals {
+    return this.stats.totals();
+  }
+
+  register(registry: StatsRegistry): void {
+    this.stats.register(registry.layer('trace'));
   }
 
   /** Runs the simulation until the trace has been replayed. @throws what `task` throws; SimulationError if it stalls. */
@@ -56,7 +103,8 @@ export class SystemReplay {
       yield* this.inOrder();
     } else {
       const waits = new CallResources(trace, this.root, this.options.directory).waits();
-      yield* new FreeReplay(simulator, trace, calls, threads, waits).task();
+      this.free = new FreeReplay(simulator, trace, calls, threads, waits);
+      yield* this.free.task();
     }
     yield* threads.end();
     stats.endNs = simulator.now;
@@ -73,6 +121,9 @@ export class SystemReplay {
         yield* this.end(index);
         continue;
       }
+      // What has begun before a stop goes on to its end.
+      if (threads.stopped) continue;
+      threads.begun++;
       const call = calls[index];
       const actor = threads.of(call, call.startNs);
       yield* threads.due(call, actor);

@@ -24,6 +24,10 @@ export class TracedThreads {
   private readonly options: Required<SystemReplayOptions>;
   private readonly delay: Delay;
   private readonly actors = new Map<number, TracedThread>();
+  /** Calls of the trace that have begun. */
+  begun = 0;
+  /** No call begins any more. */
+  stopped = false;
 
   constructor(
     simulator: Simulator,
