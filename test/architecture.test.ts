@@ -16,7 +16,10 @@ const allowed: Record<string, readonly string[]> = {
   ftl: ['sim', 'codec', 'nand-device'],
   ssd: ['sim', 'codec', 'block-device', 'nand-device', 'ftl'],
   workloads: ['sim', 'codec', 'block-device', 'vfs'],
-  experiment: ['sim', 'codec', 'block-device', 'nand-device', 'ftl', 'ssd', 'workloads'],
+  experiment: [
+    ...['sim', 'codec', 'block-device', 'vfs', 'nand-device', 'ftl', 'ssd'],
+    ...['pagecache-readahead', 'workloads', 'host'],
+  ],
   report: ['sim', 'nand-device', 'ftl', 'ssd', 'experiment'],
   fixtures: [],
 };

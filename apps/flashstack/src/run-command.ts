@@ -2,6 +2,7 @@ import { type LoadedSpec, loadSpec, readSpec, type SpecChanges } from '@flashsta
 import { presets } from '@flashstack/ssd';
 import { traceName } from '@flashstack/workloads';
 import { type ExperimentFlags, runExperimentCommand } from './experiment-command.js';
+import { knownNames } from './known-names.js';
 import { changesOf, parseSelection, parseSettings, specFlags, traceFlags } from './option-flags.js';
 import { UsageError } from './report-error.js';
 import type { Session } from './session.js';
@@ -18,7 +19,7 @@ export interface SpecFlags extends Readonly<Record<string, unknown>> {
 export async function runRun(file: string, flags: ExperimentFlags & SpecFlags, session: Session): Promise<number> {
   const changes = { ...changesOf(specFlags, flags), ...parseSettings('--set', flags.set ?? []) };
   return await runExperimentCommand(
-    () => loadSpec(file, changes),
+    () => loadSpec(file, changes, knownNames),
     ({ name }) => name,
     flags,
     session,
@@ -41,7 +42,8 @@ export async function runReplay(file: string, flags: ExperimentFlags & SpecFlags
   };
   if (changes.loop === undefined || /^closed/.test(String(changes.loop))) forbidTimes(flags);
   const document = { device: { preset: device }, workload: { trace: file } };
-  const load = (): Promise<LoadedSpec> => readSpec(document, { name: traceName(file), folder: '.', changes });
+  const load = (): Promise<LoadedSpec> =>
+    readSpec(document, { name: traceName(file), folder: '.', changes, base: knownNames });
   return await runExperimentCommand(load, () => traceName(file), flags, session);
 }
 

@@ -1,4 +1,5 @@
 import { describeOption, optionGroups, specSchema } from '@flashstack/experiment';
+import { knownNames } from './known-names.js';
 import type { Session } from './session.js';
 import { type Style, width, wrap } from './terminal.js';
 
@@ -10,13 +11,13 @@ const KEY = 20;
  * asked for.
  */
 export function runSchema(section: string | undefined, json: boolean, session: Session): void {
-  const schema = specSchema(section ?? '');
+  const schema = specSchema(section ?? '', knownNames);
   if (section === undefined || json) session.print(`${JSON.stringify(schema, null, 2)}\n`);
   else session.print(describeSection(section, session.style));
 }
 
 function describeSection(section: string, style: Style): string {
-  const groups = optionGroups().filter(
+  const groups = optionGroups(knownNames).filter(
     (group) => group.section === section || group.section.startsWith(`${section}.`) || isKey(group.section, section),
   );
   const lines: string[] = [];
@@ -37,7 +38,7 @@ function isKey(path: string, section: string): boolean {
   return (
     path === '' &&
     !section.includes('.') &&
-    optionGroups().some(({ section: own, options }) => own === '' && options.some(([key]) => key === section))
+    optionGroups(knownNames).some(({ section: own, options }) => own === '' && options.some(([key]) => key === section))
   );
 }
 

@@ -6,9 +6,16 @@ import {
   type VictimPolicy,
   victimKinds,
 } from '@flashstack/ftl';
+import { type ReadaheadPolicy, readaheadKinds } from '@flashstack/pagecache-readahead';
 import { InputError, type ParameterValues, type StrategyKind } from '@flashstack/sim';
 import { checkSsdConfig, presets, type SsdConfig } from '@flashstack/ssd';
-import { syntheticKinds, type WorkloadFactory } from '@flashstack/workloads';
+import { type FileSystemScheme, fileSystemKinds } from '@flashstack/vfs';
+import {
+  type FileWorkloadFactory,
+  fileWorkloadKinds,
+  syntheticKinds,
+  type WorkloadFactory,
+} from '@flashstack/workloads';
 
 /** A module of the user's own, as a result names it. */
 export interface SpecModule {
@@ -23,7 +30,12 @@ export interface Extensions {
   readonly mappings: readonly StrategyKind<MappingScheme>[];
   readonly victims: readonly StrategyKind<VictimPolicy>[];
   readonly streams: readonly StrategyKind<StreamPolicy>[];
+  /** Workloads of requests to the drive. */
   readonly workloads: readonly StrategyKind<WorkloadFactory>[];
+  /** Workloads on files, for a stack with an operating system. */
+  readonly fileWorkloads: readonly StrategyKind<FileWorkloadFactory>[];
+  readonly fileSystems: readonly StrategyKind<FileSystemScheme>[];
+  readonly readaheads: readonly StrategyKind<ReadaheadPolicy>[];
   readonly presets: readonly SsdConfig[];
   readonly modules: readonly SpecModule[];
 }
@@ -34,15 +46,21 @@ export const noExtensions: Extensions = {
   victims: victimKinds,
   streams: streamKinds,
   workloads: syntheticKinds,
+  fileWorkloads: fileWorkloadKinds,
+  fileSystems: fileSystemKinds,
+  readaheads: readaheadKinds,
   presets,
   modules: [],
 };
 
-const exportNames = ['mappings', 'victims', 'streams', 'workloads', 'presets'] as const;
+const exportNames = [
+  ...(['mappings', 'victims', 'streams', 'workloads', 'fileWorkloads', 'fileSystems', 'readaheads'] as const),
+  'presets',
+] as const;
 
 /**
- * Adds what a module exports as `mappings`, `victims`, `streams`, `workloads` or `presets` (arrays of strategy kinds, or of drive
- * configurations); other exports are the module's own business.
+ * Adds what a module exports as `mappings`, `victims`, `streams`, `workloads`, `fileWorkloads`, `fileSystems`, `readaheads` or
+ * `presets` (arrays of strategy kinds, or of drive configurations); other exports are the module's own business.
  * @throws InputError `ERR_SPEC_MODULE` if it exports none of them, something malformed, or a name that is taken.
  */
 export function extend(base: Extensions, module: SpecModule, exported: Readonly<Record<string, unknown>>): Extensions {
@@ -58,6 +76,9 @@ export function extend(base: Extensions, module: SpecModule, exported: Readonly<
     victims: [...base.victims, ...kinds<VictimPolicy>('victims', base.victims, module, exported)],
     streams: [...base.streams, ...kinds<StreamPolicy>('streams', base.streams, module, exported)],
     workloads: [...base.workloads, ...kinds<WorkloadFactory>('workloads', base.workloads, module, exported)],
+    fileWorkloads: [...base.fileWorkloads, ...kinds('fileWorkloads', base.fileWorkloads, module, exported)],
+    fileSystems: [...base.fileSystems, ...kinds('fileSystems', base.fileSystems, module, exported)],
+    readaheads: [...base.readaheads, ...kinds('readaheads', base.readaheads, module, exported)],
     presets: [...base.presets, ...drives(base.presets, module, exported)],
     modules: [...base.modules, module],
   };

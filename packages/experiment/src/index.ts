@@ -2,7 +2,7 @@ export type { Analysis, Bottleneck, BoundShare, GcSummary, ProgramShare, Resourc
 export type { HeatmapRecord } from './busy-map.js';
 export { canonicalJson } from './canonical-json.js';
 export type { DistributionRecord } from './distributions.js';
-export { modulesOf, type ReadDocument, readDocument, type TraceRequest } from './document.js';
+export { modulesOf, type ReadDocument, readDocument } from './document.js';
 export { type Extensions, extend, noExtensions, type SpecModule } from './extensions.js';
 export { checkFigure, type FigureCheck, type FigureVerdict, measureFigure } from './measure-figure.js';
 export { driveOptions } from './options/drive-options.js';
@@ -12,6 +12,7 @@ export { type OptionGroup, optionGroups, optionReference } from './options/refer
 export { deviceOptions, runOptions, traceOptions } from './options/run-options.js';
 export type { Warmup } from './options/run-values.js';
 export { amountAdvice, parseAmount, type UnitKind, writeAmount } from './options/units.js';
+export type { TraceRequest } from './read-workload.js';
 export { resolveDevice, resolveSpec } from './resolve-spec.js';
 export { type ExperimentResult, type Partial, RESULT_SCHEMA } from './result.js';
 export { type Cell, type Column, type NamedResult, type ResultTable, resultTables, tableCsv } from './result-tables.js';
@@ -24,10 +25,22 @@ export {
   runExperiment,
 } from './run.js';
 export { sha256 } from './sha256.js';
-export type { DeviceSpec, ExperimentSpec, ResolvedSpec, ResolvedWorkload, WorkloadSpec } from './spec.js';
+export type {
+  DeviceSpec,
+  ExperimentSpec,
+  FileJobsSpec,
+  ResolvedBlockSpec,
+  ResolvedSpec,
+  ResolvedSystemSpec,
+  ResolvedWorkload,
+  StraceSpec,
+  WorkloadSpec,
+} from './spec.js';
 export { specLeaves } from './spec-leaves.js';
 export type { SpecPath, SpecPosition } from './spec-problem.js';
 export { SpecError } from './spec-problem.js';
+export type { RecordedCalls } from './system/file-work.js';
+export type { ResolvedSystem, SystemSpec } from './system/system-spec.js';
 export { traceReading } from './trace-reading.js';
 export {
   countVerdicts,

@@ -1,14 +1,28 @@
 import { InputError, lookupStrategy, resolveParameters, unknownName } from '@flashstack/sim';
-import { checkSsdConfig, resolvePreset, type SsdConfig, scaleSsd } from '@flashstack/ssd';
-import type { OperationSource } from '@flashstack/workloads';
+import { appendOnlyMapping, checkSsdConfig, resolvePreset, type SsdConfig, scaleSsd } from '@flashstack/ssd';
+import type { OperationSource, ReplayLoop } from '@flashstack/workloads';
 import { operationsDigest } from './digest.js';
 import { applyOverrides, withVssimDelays } from './drive-overrides.js';
 import { type Extensions, noExtensions } from './extensions.js';
 import type { Warmup } from './options/run-values.js';
 import type { DeviceSpec, ExperimentSpec, ResolvedSpec, ResolvedWorkload, WorkloadSpec } from './spec.js';
+import { fileWork, type RecordedCalls } from './system/file-work.js';
+import { resolveSystem, type SystemSpec } from './system/system-spec.js';
 
 const specKeys = [
-  ...['device', 'workload', 'seed', 'scheduler', 'precondition', 'loop', 'address', 'repeat', 'verify', 'warmup'],
+  ...[
+    'device',
+    'workload',
+    'system',
+    'seed',
+    'scheduler',
+    'precondition',
+    'loop',
+    'address',
+    'repeat',
+    'verify',
+    'warmup',
+  ],
 ];
 const deviceKeys = ['preset', 'config', 'capacityBytes', 'overProvisioning', 'overrides'];
 /** Documentation of a drive, which changes nothing of a run. */
@@ -21,7 +35,7 @@ const UNSAFE_SEED = 'expected an integer from 0 to 2^53 - 1';
  */
 export function resolveSpec(
   spec: ExperimentSpec,
-  source: OperationSource | null,
+  source: OperationSource | RecordedCalls | null,
   extensions: Extensions = noExtensions,
 ): ResolvedSpec {
   checkKeys('spec', spec, specKeys);
@@ -31,23 +45,54 @@ export function resolveSpec(
   if (typeof verify !== 'boolean') throw wrong('verify', verify, 'expected true or false');
   const config = resolveDevice(spec, extensions);
   const device = Object.fromEntries(Object.entries(config).filter(([key]) => !documentation.includes(key)));
-  return {
+  const recorded = source !== null && 'calls' in source ? source : null;
+  const common = {
     device: device as unknown as ResolvedSpec['device'],
-    workload: resolveWorkload(spec.workload, source, extensions),
+    workload:
+      spec.system === undefined
+        ? resolveWorkload(spec.workload, source !== null && 'next' in source ? source : null, extensions)
+        : fileWork(spec.workload, recorded, extensions).resolved,
     seed,
     precondition: oneOf('precondition', spec.precondition ?? 'none', ['none', 'fill', 'steady']),
+    modules: extensions.modules,
+  };
+  if (spec.system !== undefined) {
+    checkWithSystem(spec, config);
+    return { ...common, system: resolveSystem(spec.system, extensions), warmup: null };
+  }
+  return {
+    ...common,
     loop: resolveLoop(spec.loop ?? { kind: 'closed', depth: 32 }),
     address: oneOf('address', spec.address ?? 'fail', ['wrap', 'compact', 'scale', 'fail']),
     repeat,
     verify,
     warmup: resolveWarmup(spec.warmup ?? null),
-    modules: extensions.modules,
   };
 }
 
+/** Keys that say how requests reach a drive mean nothing where a file system makes them. @throws InputError naming the key. */
+function checkWithSystem(spec: ExperimentSpec, config: SsdConfig): void {
+  for (const key of ['loop', 'address', 'repeat', 'verify', 'warmup'] as const) {
+    if (spec[key] === undefined || spec[key] === null) continue;
+    throw new InputError('ERR_SPEC_VALUE', `${key} has no meaning with a system. ${instead[key] ?? withoutHost}`, key);
+  }
+  const appendOnly = appendOnlyMapping(config);
+  if (appendOnly === null) return;
+  throw new InputError(
+    'ERR_SPEC_VALUE',
+    `the drive takes writes only in order (${appendOnly} mapping); file systems here write anywhere. Choose another ftl.mapping.`,
+    'ftl.mapping',
+  );
+}
+
+const withoutHost = 'The workload says how its programs run; leave it out.';
+const instead: Readonly<Record<string, string>> = {
+  warmup: 'Formatting and the layout of files are never counted; leave it out, or count less of a longer workload.',
+};
+
 /** The configuration that a spec's drive means, documentation included. @throws InputError as `resolveSpec`. */
 export function resolveDevice(
-  spec: Pick<ExperimentSpec, 'device' | 'scheduler'>,
+  spec: Pick<ExperimentSpec, 'device' | 'scheduler' | 'system'>,
   extensions: Extensions = noExtensions,
 ): SsdConfig {
   const device: DeviceSpec = typeof spec.device === 'string' ? { preset: spec.device } : spec.device;
@@ -75,15 +120,31 @@ export function resolveDevice(
     const kind = oneOf('scheduler', spec.scheduler, ['timeline', 'event', 'vssim']);
     resolved = { ...resolved, scheduler: { ...resolved.scheduler, kind } };
   }
-  resolved = withVssimDelays(resolved);
+  resolved = keepingContents(withVssimDelays(resolved), spec.system, overrides, extensions);
   checkSsdConfig(resolved);
   return resolved;
+}
+
+/** With a file system that keeps its files there, a drive has to keep contents. @throws InputError if it must not. */
+function keepingContents(
+  config: SsdConfig,
+  system: SystemSpec | undefined,
+  overrides: Readonly<Record<string, unknown>>,
+  extensions: Extensions,
+): SsdConfig {
+  if (system === undefined || config.keeps === 'contents') return config;
+  const { name, parameters } = resolveSystem(system, extensions).fileSystem;
+  const { onDevice } = lookupStrategy(extensions.fileSystems, name, 'system.fileSystem').create(parameters);
+  if (!onDevice) return config;
+  if (overrides.keeps === undefined) return { ...config, keeps: 'contents' };
+  const what = `keeps is "nothing", but ${name} keeps its files on the drive and has to find them again: leave keeps out.`;
+  throw new InputError('ERR_SPEC_VALUE', what, 'keeps');
 }
 
 function resolveWorkload(
   workload: WorkloadSpec,
   source: OperationSource | null,
-  { workloads }: Extensions,
+  { workloads, fileWorkloads }: Extensions,
 ): ResolvedWorkload {
   if (typeof workload !== 'object' || workload === null)
     throw wrong('workload', workload, 'expected an object with kind');
@@ -100,13 +161,22 @@ function resolveWorkload(
     const { name = 'given', reading = {} } = workload as { name?: string; reading?: Readonly<Record<string, unknown>> };
     return { kind: 'given', name, requests, digest, reading };
   }
+  if (workload.kind === 'strace' || fileWorkloads.some(({ name }) => name === workload.kind)) {
+    const known = workloads.map(({ name }) => name).join(', ');
+    throw new InputError(
+      'ERR_SPEC_VALUE',
+      `workload ${workload.kind} works on files, which takes a file system: add system, such as { fileSystem: memfs }. ` +
+        `Workloads of requests to the drive are ${known}.`,
+      'workload',
+    );
+  }
   checkKeys('workload', workload, ['kind', 'parameters']);
   const kind = lookupStrategy(workloads, workload.kind, 'workload');
   const given = 'parameters' in workload ? (workload.parameters ?? {}) : {};
   return { kind: kind.name, parameters: resolveParameters(kind, given) };
 }
 
-function resolveLoop(loop: ResolvedSpec['loop']): ResolvedSpec['loop'] {
+function resolveLoop(loop: ReplayLoop): ReplayLoop {
   oneOf('loop.kind', loop.kind, ['closed', 'open', 'think']);
   if (loop.kind === 'closed') {
     checkKeys('loop', loop, ['kind', 'depth']);

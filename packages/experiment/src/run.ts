@@ -6,7 +6,7 @@ import {
   StatsRegistry,
   type TimeSeriesRecord,
 } from '@flashstack/sim';
-import { Ssd } from '@flashstack/ssd';
+import { Ssd, type SsdConfig } from '@flashstack/ssd';
 import { type OperationSource, Replay, type ReplayStats } from '@flashstack/workloads';
 import { analyse } from './analysis.js';
 import { canonicalJson } from './canonical-json.js';
@@ -19,9 +19,12 @@ import { type ExperimentResult, RESULT_SCHEMA } from './result.js';
 import { DriveSampler } from './sampler.js';
 import { segmentShapeOf } from './segment-shape.js';
 import { sha256 } from './sha256.js';
-import type { ExperimentSpec, ResolvedSpec } from './spec.js';
+import type { ExperimentSpec, ResolvedBlockSpec, ResolvedSpec, ResolvedSystemSpec } from './spec.js';
+import { fileWork, type RecordedCalls } from './system/file-work.js';
+import { SystemStack } from './system/stack.js';
+import { SystemRun } from './system/system-run.js';
 import { WarmupPhase } from './warm-up.js';
-import { writeFlowOf } from './write-flow.js';
+import { type WriteFlowSource, writeFlowOf } from './write-flow.js';
 
 /** Requests between two looks at the world outside: few enough for Ctrl-C to be seen soon, also on a slow run. */
 const DEFAULT_SLICE = 1000;
@@ -45,10 +48,12 @@ export interface RunClock {
   maxRssBytes(): number;
 }
 
-/** What an experiment gets from outside. None of it changes the result, except `source`. */
+/** What an experiment gets from outside. None of it changes the result, except `source` and `calls`. */
 export interface ExperimentEnvironment {
   /** Operations of a workload of kind `given`. */
   readonly source?: OperationSource;
+  /** System calls of a workload of kind `strace`. */
+  readonly calls?: RecordedCalls;
   /** Strategies, workloads and presets that the spec may name. Default: those that come with the project. */
   readonly extensions?: Extensions;
   /** Makes the `run.` group of metrics. */
@@ -59,7 +64,7 @@ export interface ExperimentEnvironment {
   readonly progress?: (progress: ExperimentProgress) => void | Promise<void>;
   /** Asked after every slice: true ends the run with a partial result. */
   readonly cancelled?: () => boolean;
-  /** Requests per slice. Default 1,000. */
+  /** Requests per slice. Default 1,000. With a system slices follow from what happens. */
   readonly sliceRequests?: number;
   /** A drive saved by `saveImage` of a run with equal device, precondition, seed and modules, instead of preparing one. */
   readonly image?: Uint8Array;
@@ -79,7 +84,7 @@ export interface HashedSpec {
 /** Resolves a spec and hashes it. @throws InputError as `resolveSpec` and `canonicalJson`. */
 export function hashSpec(
   spec: ExperimentSpec,
-  source: OperationSource | null = null,
+  source: OperationSource | RecordedCalls | null = null,
   extensions: Extensions = noExtensions,
 ): HashedSpec {
   const resolved = resolveSpec(spec, source, extensions);
@@ -96,13 +101,23 @@ export async function runExperiment(
   spec: ExperimentSpec,
   environment: ExperimentEnvironment = {},
 ): Promise<ExperimentResult> {
-  const { source: given = null, extensions = noExtensions, clock, progress, cancelled } = environment;
-  const { sliceRequests = DEFAULT_SLICE } = environment;
-  const { spec: resolved, specHash } = hashSpec(spec, given, extensions);
+  const { source = null, calls = null, extensions = noExtensions } = environment;
+  const hashed = hashSpec(spec, calls ?? source, extensions);
   const config = resolveDevice(spec, extensions);
   const simulator = new Simulator();
-  const ssd = new Ssd(simulator, equip(config, extensions), { seed: resolved.seed });
-  const source = given ?? generate(resolved, ssd, extensions);
+  const ssd = new Ssd(simulator, equip(config, extensions), { seed: hashed.spec.seed });
+  const run: Running = { hashed, config, ssd, environment, extensions };
+  return hashed.spec.system === undefined
+    ? await runRequests(run, hashed.spec)
+    : await runCalls(run, hashed.spec, spec);
+}
+
+/** Requests straight to the drive. */
+async function runRequests(run: Running, resolved: ResolvedBlockSpec): Promise<ExperimentResult> {
+  const { ssd, environment, extensions } = run;
+  const { clock, progress, cancelled, sliceRequests = DEFAULT_SLICE } = environment;
+  const { simulator } = ssd;
+  const source = environment.source ?? generate(resolved, ssd, extensions);
   const { seed, loop, repeat, address, verify } = resolved;
   const replay = new Replay(simulator, ssd, source, { seed, loop, repeat, address, verify });
 
@@ -135,36 +150,114 @@ export async function runExperiment(
   sampler.finish();
   if (!stopped) warmup.check();
   checkConservation(replay, ssd);
-  const requests = done();
+  const partial = stopped ? { atNs: simulator.now, requests: done(), of: replay.total } : null;
+  const ended = { registry, sampler, host: null, stats: replay.stats, requests: done(), preparedFrom, runFrom };
+  return resultOf(run, { ...ended, partial, preconditioned, warmup: warmup.record });
+}
+
+/** Programs on a system, whose files are on the drive. */
+async function runCalls(run: Running, resolved: ResolvedSystemSpec, spec: ExperimentSpec): Promise<ExperimentResult> {
+  const { ssd, environment, extensions } = run;
+  const { clock, progress, cancelled, calls = null } = environment;
+  const { simulator } = ssd;
+  const { create } = fileWork(spec.workload, calls, extensions);
+  const stack = new SystemStack(ssd, resolved.system, resolved.seed, extensions, create);
+  const { workload } = stack;
+
+  const preparedFrom = clock?.cpuSeconds() ?? 0;
+  await progress?.({ phase: 'prepare', requests: 0, of: workload.total, simulatedNs: 0 });
+  const preconditioned = prepareDrive(ssd, resolved, environment);
+  stack.prepare();
+  const runFrom = clock?.cpuSeconds() ?? 0;
+
+  const registry = new StatsRegistry();
+  const sampler = new DriveSampler(ssd);
+  environment.observe?.(ssd);
+  sampler.register(registry);
+  stack.register(registry);
+  ssd.registerStats(registry);
+  const eventsBefore = simulator.events;
+  const systemRun = new SystemRun(stack, simulator, resolved.system.finalSync);
+  const elapsed = (): number => simulator.now - systemRun.startNs;
+  registry.gauge('sim.elapsedNs', elapsed);
+  registry.gauge('sim.events', () => simulator.events - eventsBefore);
+
+  await progress?.({ phase: 'run', requests: 0, of: workload.total, simulatedNs: 0 });
+  let stopped = false;
+  while (!systemRun.advance()) {
+    await progress?.({ phase: 'run', requests: workload.done, of: workload.total, simulatedNs: elapsed() });
+    if (cancelled?.() === true && !stopped) {
+      stopped = true;
+      systemRun.stop();
+    }
+  }
+  sampler.finish();
+  workload.totals().register(registry.layer('calls'), systemRun.callsEndNs - systemRun.startNs);
+  workload.register(registry);
+  const requests = workload.done;
+  const partial = stopped ? { atNs: elapsed(), requests, of: workload.total } : null;
+  const ended = { registry, sampler, host: stack, stats: stack.meter.stats, requests, preparedFrom, runFrom };
+  const result = resultOf(run, { ...ended, partial, preconditioned, warmup: null });
+  // The figures stand: what is left only shows that nothing is lost.
+  systemRun.finish(() => ssd.assertDrained());
+  return result;
+}
+
+/** What a run is made of. */
+interface Running {
+  readonly hashed: HashedSpec;
+  readonly config: SsdConfig;
+  readonly ssd: Ssd;
+  readonly environment: ExperimentEnvironment;
+  readonly extensions: Extensions;
+}
+
+/** A run at its end. */
+interface Ended extends Pick<ExperimentResult, 'partial' | 'preconditioned' | 'warmup'> {
+  readonly registry: StatsRegistry;
+  readonly sampler: DriveSampler;
+  /** What stands above the drive; null: nothing. */
+  readonly host: WriteFlowSource | null;
+  /** Requests to the drive. */
+  readonly stats: ReplayStats;
+  readonly requests: number;
+  /** CPU time of the process when the drive was about to be prepared, and when the run began, s. */
+  readonly preparedFrom: number;
+  readonly runFrom: number;
+}
+
+function resultOf({ hashed, config, ssd, environment }: Running, ended: Ended): ExperimentResult {
+  const { registry, sampler, requests } = ended;
   const metrics = registry.read();
   const result: ExperimentResult = {
     schema: RESULT_SCHEMA,
-    spec: resolved,
-    specHash,
-    seed,
+    spec: hashed.spec,
+    specHash: hashed.specHash,
+    seed: hashed.spec.seed,
     versions: environment.versions ?? {},
-    partial: stopped ? { atNs: simulator.now, requests, of: replay.total } : null,
-    preconditioned,
-    warmup: warmup.record,
+    partial: ended.partial,
+    preconditioned: ended.preconditioned,
+    warmup: ended.warmup,
     metrics,
     histograms: Object.fromEntries([...registry.histograms].map(([name, value]) => [name, value.toRecord()])),
     series: {
       ...Object.fromEntries([...registry.allSeries].map(([name, value]) => [name, value.toRecord()])),
-      ...percentileSeries(replay.stats),
+      ...percentileSeries(ended.stats),
     },
     heatmaps: sampler.heatmaps(),
     distributions: distributionsOf(ssd),
-    writeFlow: writeFlowOf(ssd, null),
-    analysis: analyse(metrics, config, sampler.observation(), stopped),
+    writeFlow: writeFlowOf(ssd, ended.host),
+    analysis: analyse(metrics, config, sampler.observation(), ended.partial !== null),
   };
+  const { clock } = environment;
   if (clock === undefined) return result;
-  const cpuSeconds = clock.cpuSeconds() - runFrom;
+  const cpuSeconds = clock.cpuSeconds() - ended.runFrom;
   return {
     ...result,
     metrics: {
       ...metrics,
       'run.cpuSeconds': cpuSeconds,
-      'run.prepareCpuSeconds': runFrom - preparedFrom,
+      'run.prepareCpuSeconds': ended.runFrom - ended.preparedFrom,
       'run.requestsPerCpuSecond': cpuSeconds > 0 ? requests / cpuSeconds : 0,
       'run.maxRssBytes': clock.maxRssBytes(),
     },
@@ -188,7 +281,7 @@ function percentileSeries(stats: ReplayStats): Record<string, TimeSeriesRecord> 
   return series;
 }
 
-function generate(spec: ResolvedSpec, ssd: Ssd, { workloads }: Extensions): OperationSource {
+function generate(spec: ResolvedBlockSpec, ssd: Ssd, { workloads }: Extensions): OperationSource {
   const { workload } = spec;
   if (!('parameters' in workload)) throw new SimulationError('ERR_SPEC_SOURCE', 'no operations were given');
   const kind = lookupStrategy(workloads, workload.kind, 'workload');

@@ -1,7 +1,8 @@
 import type { PreconditionState, SsdConfig } from '@flashstack/ssd';
-import type { AddressPolicy, ReplayLoop } from '@flashstack/workloads';
+import type { AddressPolicy, ReplayLoop, SystemReplayOptions } from '@flashstack/workloads';
 import type { SpecModule } from './extensions.js';
 import type { Warmup } from './options/run-values.js';
+import type { ResolvedSystem, SystemSpec } from './system/system-spec.js';
 
 /** The drive of an experiment. */
 export interface DeviceSpec {
@@ -17,13 +18,36 @@ export interface DeviceSpec {
   readonly overrides?: Readonly<Record<string, unknown>>;
 }
 
-/** Requests made by a generator, or given from outside (a trace). */
+type Parameters = Readonly<Record<string, number | string | boolean>>;
+
+/** Jobs on files, in a stack with an operating system. */
+export interface FileJobsSpec {
+  /** `file-jobs`, or a workload on files of a module. */
+  readonly kind: string;
+  /** Of the job, or of all `jobs` that do not say otherwise. */
+  readonly parameters?: Parameters;
+  /** Several jobs side by side. */
+  readonly jobs?: readonly Parameters[];
+}
+
+/** System calls that strace recorded, in a stack with an operating system; they come from the environment. */
+export interface StraceSpec {
+  readonly kind: 'strace';
+  /** Shown in reports. */
+  readonly name: string;
+  /** How they are replayed: `root` is needed. Files that should have been there are made unless it says otherwise. */
+  readonly parameters: Omit<SystemReplayOptions, 'target' | 'differences'>;
+}
+
+/** Requests made by a generator, or given from outside (a trace); with a system, programs that work on files. */
 export type WorkloadSpec =
+  | FileJobsSpec
+  | StraceSpec
   | {
       /** Name of a synthetic workload: `sequential`, `random`, `zipf`, `pareto`, `hot-cold`. */
       readonly kind: string;
       /** Its parameters by name; see `syntheticKinds`. */
-      readonly parameters?: Readonly<Record<string, number | string | boolean>>;
+      readonly parameters?: Parameters;
     }
   | {
       /** The operations come from the environment. */
@@ -39,6 +63,8 @@ export interface ExperimentSpec {
   /** A preset's name, or more about the drive. */
   readonly device: string | DeviceSpec;
   readonly workload: WorkloadSpec;
+  /** File system, page cache and block layer above the drive. Without it requests go to the drive as they are. */
+  readonly system?: SystemSpec;
   /** Seed of all randomness. Default 1. */
   readonly seed?: number;
   /** Default: the preset's. */
@@ -59,7 +85,15 @@ export interface ExperimentSpec {
 
 /** The workload of a resolved spec: enough to tell whether two runs had the same operations. */
 export type ResolvedWorkload =
-  | { readonly kind: string; readonly parameters: Readonly<Record<string, number | string | boolean>> }
+  | { readonly kind: string; readonly parameters: Parameters; readonly jobs?: readonly Parameters[] }
+  | {
+      readonly kind: 'strace';
+      readonly name: string;
+      readonly parameters: Parameters;
+      /** System calls. */
+      readonly requests: number;
+      readonly digest: string;
+    }
   | {
       readonly kind: 'given';
       readonly name: string;
@@ -72,16 +106,29 @@ export type ResolvedWorkload =
  * A spec with the defaults of the run filled in and the preset replaced by its values: what a result is hashed by. An
  * option of the FTL that neither preset nor spec sets is not there: to write its default down gives another hash.
  */
-export interface ResolvedSpec {
+export type ResolvedSpec = ResolvedBlockSpec | ResolvedSystemSpec;
+
+/** What every resolved spec has. */
+interface Resolved {
   readonly device: Omit<SsdConfig, 'summary' | 'sources' | 'figures'>;
   readonly workload: ResolvedWorkload;
   readonly seed: number;
   readonly precondition: PreconditionState;
+  readonly warmup: Warmup | null;
+  /** Modules of the user's own that the spec was resolved with. */
+  readonly modules: readonly SpecModule[];
+}
+
+/** A resolved spec of requests to a drive. */
+export interface ResolvedBlockSpec extends Resolved {
+  readonly system?: undefined;
   readonly loop: ReplayLoop;
   readonly address: AddressPolicy;
   readonly repeat: number;
   readonly verify: boolean;
-  readonly warmup: Warmup | null;
-  /** Modules of the user's own that the spec was resolved with. */
-  readonly modules: readonly SpecModule[];
+}
+
+/** A resolved spec of programs on a system. */
+export interface ResolvedSystemSpec extends Resolved {
+  readonly system: ResolvedSystem;
 }

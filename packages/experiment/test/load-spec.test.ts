@@ -64,7 +64,7 @@ buffer: { slots: 1k }
     expect(resolved.device.capacityBytes).toBe(256 * 2 ** 20);
     expect(resolved.workload).toMatchObject({ parameters: { requests: 50_000, requestBytes: 4096, gapNs: 2000 } });
     expect(resolved).toMatchObject({ seed: 7, precondition: 'steady', address: 'wrap', repeat: 2 });
-    expect(resolved.loop).toEqual({ kind: 'open', timeScale: 0.5, maxInFlight: 65_536 });
+    expect(resolved).toMatchObject({ loop: { kind: 'open', timeScale: 0.5, maxInFlight: 65_536 } });
     expect(resolved.warmup).toEqual({ share: 0.1 });
     expect(resolved.device.scheduler.kind).toBe('event');
     expect(resolved.device.ftl.victim).toEqual({ name: 'd-choices', parameters: { d: 4 } });
@@ -301,7 +301,7 @@ ${more}`;
       'without anything of use',
       'export const a = 1;',
       'modules: [m.ts]',
-      /module m.ts: exports none of mappings, victims, streams, workloads, presets; it exports a/,
+      /module m.ts: exports none of mappings, victims, streams, workloads, fileWorkloads, fileSystems, readaheads, presets; it exports a/,
     ],
     [
       'with a malformed strategy',

@@ -159,13 +159,12 @@ function specBody(view: RunView, options: ReportOptions): Insert[] {
 /** What ran, in one line. */
 function identity(view: RunView): string {
   const { spec, seed, preconditioned, metrics } = view.result;
-  const { loop, repeat, device } = spec;
+  const { device } = spec;
   const cpu = metrics['run.cpuSeconds'];
   const parts = [
     `${device.name}, ${bytes(device.capacityBytes)}`,
     `${view.victim} GC`,
-    loop.kind === 'closed' ? `${count(loop.depth)} in flight` : `${loop.kind} loop`,
-    repeat > 1 ? `${count(repeat)} passes` : '',
+    ...askedBy(spec),
     preconditioned === 'none'
       ? 'new drive'
       : `${spec.precondition === 'fill' ? 'filled' : 'steady state'}, ${preconditioned}`,
@@ -174,6 +173,19 @@ function identity(view: RunView): string {
     `seed ${seed}`,
   ];
   return parts.filter((part) => part !== '').join(' · ');
+}
+
+/** Who asks the drive: a loop of requests, or programs on a file system. */
+function askedBy(spec: RunView['result']['spec']): string[] {
+  if (spec.system !== undefined) {
+    const { fileSystem, memory, readahead } = spec.system;
+    return [fileSystem.name, `${bytes(memory)} of page cache`, `read-ahead ${readahead.name}`];
+  }
+  const { loop, repeat } = spec;
+  return [
+    loop.kind === 'closed' ? `${count(loop.depth)} in flight` : `${loop.kind} loop`,
+    repeat > 1 ? `${count(repeat)} passes` : '',
+  ];
 }
 
 function stateTag(view: RunView): Markup {

@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import * as blockDevice from '@flashstack/block-device';
 import * as ftl from '@flashstack/ftl';
+import * as host from '@flashstack/host';
 import * as nandDevice from '@flashstack/nand-device';
+import * as pagecacheReadahead from '@flashstack/pagecache-readahead';
 import * as sim from '@flashstack/sim';
 import { InputError } from '@flashstack/sim';
 import * as ssd from '@flashstack/ssd';
+import * as vfs from '@flashstack/vfs';
 import * as workloads from '@flashstack/workloads';
 import { createJiti } from 'jiti';
 import { type Extensions, extend, noExtensions } from '../extensions.js';
@@ -15,9 +18,12 @@ import { sha256 } from '../sha256.js';
 const packages: Readonly<Record<string, unknown>> = {
   '@flashstack/block-device': blockDevice,
   '@flashstack/ftl': ftl,
+  '@flashstack/host': host,
   '@flashstack/nand-device': nandDevice,
+  '@flashstack/pagecache-readahead': pagecacheReadahead,
   '@flashstack/sim': sim,
   '@flashstack/ssd': ssd,
+  '@flashstack/vfs': vfs,
   '@flashstack/workloads': workloads,
 };
 
@@ -41,9 +47,13 @@ export async function importModule(path: string): Promise<Readonly<Record<string
   }
 }
 
-/** What specs can name with these modules: paths relative to `folder`. @throws InputError `ERR_SPEC_MODULE`. */
-export async function loadModules(paths: readonly string[], folder: string): Promise<Extensions> {
-  let extensions = noExtensions;
+/** What specs can name with these modules, besides `base`: paths relative to `folder`. @throws InputError `ERR_SPEC_MODULE`. */
+export async function loadModules(
+  paths: readonly string[],
+  folder: string,
+  base: Extensions = noExtensions,
+): Promise<Extensions> {
+  let extensions = base;
   for (const path of paths) {
     const full = isAbsolute(path) ? path : resolve(folder, path);
     const text = textOf(full, path);

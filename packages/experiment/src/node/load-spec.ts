@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { InputError } from '@flashstack/sim';
-import { modulesOf, readDocument, type TraceRequest } from '../document.js';
+import { modulesOf, readDocument } from '../document.js';
 import type { Extensions } from '../extensions.js';
+import type { TraceRequest } from '../read-workload.js';
 import type { ExperimentSpec } from '../spec.js';
 import { SpecError } from '../spec-problem.js';
 import { importModule, loadModules } from './load-module.js';
@@ -25,10 +26,10 @@ export type SpecChanges = Readonly<Record<string, unknown>>;
  * Reads a spec: YAML or JSON, or a TypeScript or JavaScript module whose default export (or export `spec`) is one.
  * @throws SpecError with file, line and column where the text has them; InputError if the file or a module cannot be read.
  */
-export async function loadSpec(file: string, changes: SpecChanges = {}): Promise<LoadedSpec> {
+export async function loadSpec(file: string, changes: SpecChanges = {}, base?: Extensions): Promise<LoadedSpec> {
   const extension = extname(file).toLowerCase();
   const text = isModule(extension) ? await moduleSpec(file) : readYaml(textOf(file), file);
-  return await readSpec(text.data, { name: basename(file, extname(file)), folder: dirname(file), changes, text });
+  return await readSpec(text.data, { name: basename(file, extname(file)), folder: dirname(file), changes, text, base });
 }
 
 /** The same for a spec document that is not in a file; paths are relative to `folder`. */
@@ -39,14 +40,16 @@ export async function readSpec(
     readonly folder: string;
     readonly changes?: SpecChanges;
     readonly text?: SpecText;
+    /** What the spec can name besides its own modules. Default: what comes with the project. */
+    readonly base?: Extensions | undefined;
   },
 ): Promise<LoadedSpec> {
-  const { name, folder, changes = {}, text } = options;
+  const { name, folder, changes = {}, text, base } = options;
   try {
     const changed = changedDocument(document, changes);
-    const extensions = await loadModules(modulesOf(changed), folder);
+    const extensions = await loadModules(modulesOf(changed), folder, base);
     const { spec, trace } = readDocument(changed, extensions);
-    const located = trace === null ? null : { ...trace, path: relativeTo(folder, trace.path) };
+    const located = trace === null ? null : locatedIn(folder, trace);
     return { name, spec, extensions, trace: located };
   } catch (error) {
     // What a change has put there does not stand in the text.
@@ -62,6 +65,12 @@ export async function readSpec(
 function isChanged({ path }: SpecError, changes: SpecChanges): boolean {
   const name = path.join('.');
   return Object.keys(changes).some((change) => name === change || name.startsWith(`${change}.`));
+}
+
+function locatedIn(folder: string, { path, options }: TraceRequest): TraceRequest {
+  const { listing } = options;
+  const found = typeof listing === 'string' ? { ...options, listing: relativeTo(folder, listing) } : options;
+  return { path: relativeTo(folder, path), options: found };
 }
 
 function relativeTo(folder: string, path: string): string {

@@ -1,10 +1,11 @@
-import { unknownName } from '@flashstack/sim';
+import { type ParameterTable, type StrategyKind, unknownName } from '@flashstack/sim';
 import { linkNames } from '@flashstack/ssd';
 import { type Extensions, noExtensions } from '../extensions.js';
 import { driveOptions, nullableSections } from './drive-options.js';
 import { describeOption, type Option, type OptionTable } from './option.js';
 import { parameterOption } from './parameter-option.js';
 import { deviceOptions, runOptions, traceOptions } from './run-options.js';
+import { callTraceOptions, systemOptions } from './system-options.js';
 import type { UnitKind } from './units.js';
 
 /** A JSON Schema, draft 2020-12. */
@@ -53,6 +54,7 @@ function wholeSchema(extensions: Extensions): JsonSchema {
     device: deviceSchema(extensions),
     workload: workloadSchema(extensions),
   };
+  properties.system = systemSchema(extensions);
   for (const [key, option] of runOptions) properties[key] = optionSchema(option);
   const drive = tree(driveOptions(extensions), '');
   Object.assign(properties, drive.properties);
@@ -84,24 +86,51 @@ function deviceSchema({ presets }: Extensions): JsonSchema {
   };
 }
 
-function workloadSchema({ workloads }: Extensions): JsonSchema {
-  const trace = Object.fromEntries([...traceOptions].map(([key, option]) => [key, optionSchema(option)]));
-  const generators = workloads.map(({ name, summary, parameters }) => ({
-    ...closedMap(
-      {
-        kind: { const: name },
-        ...Object.fromEntries(
-          parameters.map((parameter) => [parameter.name, optionSchema(parameterOption(parameter))]),
-        ),
-      },
-      ['kind'],
-    ),
-    description: summary,
-  }));
+function systemSchema(extensions: Extensions): JsonSchema {
+  const { properties, ...rest } = tree(systemOptions(extensions), '');
   return {
-    description: 'What is asked of the drive: a trace file, the name of a generator, or a map with its parameters.',
-    anyOf: [{ type: 'string' }, { ...closedMap(trace, ['trace']), description: 'A recorded trace.' }, ...generators],
+    description: 'File system, page cache and block layer above the drive; a name is short for its file system.',
+    anyOf: [
+      { enum: extensions.fileSystems.map(({ name }) => name) },
+      { ...rest, properties, required: ['fileSystem'] },
+    ],
   };
+}
+
+function workloadSchema({ workloads, fileWorkloads }: Extensions): JsonSchema {
+  const mapOf = (table: OptionTable, required: readonly string[]): JsonSchema =>
+    closedMap(Object.fromEntries([...table].map(([key, option]) => [key, optionSchema(option)])), required);
+  return {
+    description:
+      'What is asked of the drive, or what programs do: a trace file, the name of a kind, or a map with its parameters.',
+    anyOf: [
+      { type: 'string' },
+      { ...mapOf(traceOptions, ['trace']), description: 'A recorded trace of requests.' },
+      {
+        ...mapOf(callTraceOptions, ['trace', 'root']),
+        description: 'With a system: system calls that strace recorded.',
+      },
+      ...workloads.map((kind) => kindSchema(kind, {})),
+      ...fileWorkloads.map((kind) => kindSchema(kind, kind.name === 'file-jobs' ? jobsSchema(kind.parameters) : {})),
+    ],
+  };
+}
+
+function jobsSchema(parameters: ParameterTable): Readonly<Record<string, JsonSchema>> {
+  const items = closedMap(parameterSchemas(parameters), []);
+  return { jobs: { description: 'Several jobs.', type: 'array', minItems: 1, items } };
+}
+
+function kindSchema(
+  { name, summary, parameters }: Pick<StrategyKind<unknown>, 'name' | 'summary' | 'parameters'>,
+  more: Readonly<Record<string, JsonSchema>>,
+): JsonSchema {
+  const properties = { kind: { const: name }, ...parameterSchemas(parameters), ...more };
+  return { ...closedMap(properties, ['kind']), description: summary };
+}
+
+function parameterSchemas(parameters: ParameterTable): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(parameters.map((parameter) => [parameter.name, optionSchema(parameterOption(parameter))]));
 }
 
 function closedMap(properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): JsonSchema {
@@ -183,9 +212,7 @@ function strategySchema({ kinds = [] }: Option): JsonSchema {
         name: { const: name },
         parameters: {
           type: 'object',
-          properties: Object.fromEntries(
-            parameters.map((parameter) => [parameter.name, optionSchema(parameterOption(parameter))]),
-          ),
+          properties: parameterSchemas(parameters),
           additionalProperties: false,
         },
       },

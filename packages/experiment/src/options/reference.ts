@@ -1,8 +1,10 @@
+import type { StrategyKind } from '@flashstack/sim';
 import { type Extensions, noExtensions } from '../extensions.js';
 import { driveOptions } from './drive-options.js';
 import { describeOption, type Option, type OptionTable } from './option.js';
 import { parameterOption } from './parameter-option.js';
 import { deviceOptions, runOptions, traceOptions } from './run-options.js';
+import { callTraceOptions, systemOptions } from './system-options.js';
 
 /** Options that belong together, as a reference shows them. */
 export interface OptionGroup {
@@ -14,6 +16,11 @@ export interface OptionGroup {
 }
 
 const titles: Readonly<Record<string, string>> = {
+  system:
+    'With it, programs work on files: file system, memory, processors. `system: memfs` is short for its file system.',
+  'system.pageCache': 'Write-back of the page cache.',
+  'system.blockLayer': 'Between file system and drive.',
+  'system.costs': 'CPU times of system calls.',
   link: 'Cable or lanes to the host. `link: null`: not modelled; `link: pcie3x4`, `sata3` or `emmc-hs400` is short for standard and lanes.',
   firmware: 'Processors of the controller.',
   buffer: 'Write buffer in controller RAM. `buffer: null`: none.',
@@ -36,19 +43,18 @@ export function optionGroups(extensions: Extensions = noExtensions): readonly Op
     { section: '', title: 'How drive and workload are brought together.', options: [...runOptions] },
     { section: 'device', title: 'The drive; a name is short for its preset.', options: [...deviceOptions] },
     { section: 'workload', title: 'A recorded trace; a path is short for it.', options: [...traceOptions] },
-    ...extensions.workloads.map(
-      ({ name, summary, parameters }): OptionGroup => ({
-        section: 'workload',
-        title: `kind: ${name}. ${summary}`,
-        options: parameters.map((parameter) => [parameter.name, parameterOption(parameter)]),
-      }),
-    ),
+    ...extensions.workloads.map((kind) => workloadGroup('', kind)),
+    { section: 'workload', title: 'With a system: system calls that strace recorded.', options: [...callTraceOptions] },
+    ...extensions.fileWorkloads.map((kind) => workloadGroup('With a system: ', kind)),
+    ...sections(new Map([...systemOptions(extensions)].map(([path, option]) => [`system.${path}`, option]))),
     ...sections(driveOptions(extensions)),
   ];
   for (const [what, kinds] of [
     ['ftl.mapping', extensions.mappings],
     ['ftl.victim', extensions.victims],
     ['ftl.streams', extensions.streams],
+    ['system.fileSystem', extensions.fileSystems],
+    ['system.readahead', extensions.readaheads],
   ] as const) {
     for (const { name, summary, parameters } of kinds) {
       groups.push({
@@ -59,6 +65,17 @@ export function optionGroups(extensions: Extensions = noExtensions): readonly Op
     }
   }
   return groups;
+}
+
+function workloadGroup(
+  when: string,
+  { name, summary, parameters }: Pick<StrategyKind<unknown>, 'name' | 'summary' | 'parameters'>,
+): OptionGroup {
+  return {
+    section: 'workload',
+    title: `${when}kind: ${name}. ${summary}`,
+    options: parameters.map((parameter) => [parameter.name, parameterOption(parameter)]),
+  };
 }
 
 function sections(table: OptionTable): OptionGroup[] {

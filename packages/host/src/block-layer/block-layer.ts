@@ -40,6 +40,8 @@ export class BlockLayer implements BlockDevice, IoOwner {
     flushesIssued: 0,
     maxWaiting: 0,
   };
+  /** Bytes that came in to be written, by `Origin`. */
+  readonly writtenByOrigin: Float64Array = new Float64Array(256);
   probe: BlockLayerProbe | null = null;
   private readonly device: BlockDevice;
   private readonly options: Required<BlockLayerOptions>;
@@ -105,6 +107,7 @@ export class BlockLayer implements BlockDevice, IoOwner {
     validateRequest(this, request);
     const { op, block, count, flags, origin } = request;
     this.stats.queued++;
+    if (op === BlockOp.write) this.writtenByOrigin[origin] += count * this.blockBytes;
     if (this.probe !== null) this.probe.queued(op, block, count, flags, origin);
     const slot = this.takeSlot(request);
     if (op === BlockOp.flush || (flags & (BlockFlag.preflush | BlockFlag.fua)) !== 0)
@@ -134,6 +137,7 @@ export class BlockLayer implements BlockDevice, IoOwner {
     const { stats } = this;
     for (const name of Object.keys(stats) as (keyof BlockLayerStats)[]) stats[name] = 0;
     stats.maxWaiting = this.waiting;
+    this.writtenByOrigin.fill(0);
   }
 
   /** Registers its numbers as `block.…`. */

@@ -1,0 +1,116 @@
+import { BlockLayer, Host } from '@flashstack/host';
+import { LinuxPageCache, PageMemory } from '@flashstack/pagecache-readahead';
+import { InputError, lookupStrategy, type Process, RandomSource, type StatsRegistry, type Task } from '@flashstack/sim';
+import type { Ssd } from '@flashstack/ssd';
+import { type FileSystem, type FileSystemScheme, FsError, PAGE_BYTES, WritebackReason } from '@flashstack/vfs';
+import type { FileWorkload, FileWorkloadFactory } from '@flashstack/workloads';
+import type { Extensions } from '../extensions.js';
+import type { WriteFlowSource } from '../write-flow.js';
+import { DriveMeter } from './drive-meter.js';
+import type { ResolvedSystem } from './system-spec.js';
+
+/** Everything above a drive: block layer, page cache, file system, host, and the workload on it. */
+export class SystemStack implements WriteFlowSource {
+  readonly meter: DriveMeter;
+  readonly host: Host;
+  readonly workload: FileWorkload;
+  private readonly ssd: Ssd;
+  private readonly block: BlockLayer;
+  private readonly memory: PageMemory;
+  private readonly cache: LinuxPageCache;
+  private readonly scheme: FileSystemScheme;
+  private readonly fileSystem: FileSystem;
+
+  /** @throws InputError for a drive, a file system or a workload that does not fit. */
+  constructor(ssd: Ssd, spec: ResolvedSystem, seed: number, extensions: Extensions, create: FileWorkloadFactory) {
+    const { simulator } = ssd;
+    const { fileSystem, memory, readahead, readaheadWindow, pageCache, blockLayer, finalSync: _, ...options } = spec;
+    this.ssd = ssd;
+    this.meter = new DriveMeter(ssd);
+    this.block = new BlockLayer(simulator, this.meter, blockLayer);
+    this.memory = new PageMemory(simulator, { ...pageCache, memoryBytes: memory });
+    const limits = {
+      raPages: Math.floor(readaheadWindow / PAGE_BYTES),
+      ioPages: Math.floor(blockLayer.maxRequestBytes / PAGE_BYTES),
+    };
+    const policy = lookupStrategy(extensions.readaheads, readahead.name, 'system.readahead').create(
+      readahead.parameters,
+    );
+    this.cache = new LinuxPageCache(this.memory, this.block, { policy, limits });
+    const kind = lookupStrategy(extensions.fileSystems, fileSystem.name, 'system.fileSystem');
+    this.scheme = kind.create(fileSystem.parameters);
+    const opened = { cache: this.cache, simulator };
+    this.host = new Host(
+      { ...opened, fileSystem: (environment) => this.scheme.open(this.block, environment) },
+      { ...options, seed },
+    );
+    this.fileSystem = this.host.fileSystem;
+    this.workload = create(simulator, this.host, new RandomSource(seed));
+  }
+
+  get fileSystemBytes(): Float64Array {
+    return this.block.writtenByOrigin;
+  }
+
+  applicationBytes(): number {
+    return this.host.stats.writtenBytes;
+  }
+
+  /**
+   * Formats the drive, mounts, and lays out the files; then everything is written back, the page cache is empty and all
+   * counters begin. @throws InputError `ERR_SPEC_VALUE` if the files do not fit.
+   */
+  prepare(): void {
+    const { host, workload } = this;
+    try {
+      host.run(this.scheme.format(this.block), 'format');
+      host.run(host.mount(), 'mount');
+      host.run(workload.prepare(), 'layout');
+      host.run(this.sync(), 'sync');
+    } catch (error) {
+      throw fitting(error);
+    }
+    this.cache.dropClean();
+    this.ssd.resetStats();
+    host.resetStats();
+    this.block.resetStats();
+    this.memory.resetStats();
+    this.meter.restart();
+  }
+
+  /** Registers `os.…`, `cache.…`, `block.…`, `fs.…`, and requests to the drive as `host.…`. */
+  register(registry: StatsRegistry): void {
+    this.host.register(registry, 'os');
+    this.memory.registerStats(registry.layer('cache'));
+    this.block.register(registry);
+    this.scheme.register?.(this.fileSystem, registry.layer('fs'));
+    this.meter.stats.register(registry.layer('host'));
+  }
+
+  /** Starts the workload, and what belongs to its end. */
+  start(task: Task<void>): Process {
+    return this.ssd.simulator.spawn('workload', task, { observed: true });
+  }
+
+  /** Everything dirty goes to the drive. */
+  *sync(): Task<void> {
+    yield* this.cache.writeBackAll(WritebackReason.sync);
+    yield* this.fileSystem.sync();
+  }
+
+  /** Unmounts: what is under way comes to its end. */
+  close(): void {
+    this.host.run(this.host.unmount(), 'unmount');
+  }
+}
+
+/** What a workload asks for that the file system or the drive cannot hold is the spec's to put right. */
+export function fitting(error: unknown): unknown {
+  if (!(error instanceof FsError)) return error;
+  const help: Readonly<Record<string, string>> = {
+    ENOSPC: 'The drive is full: choose smaller files, or a larger device.capacity.',
+    EFBIG: 'A file is larger than the file system allows: choose a smaller size.',
+  };
+  const message = `the workload cannot be run: ${error.message}. ${help[error.code] ?? ''}`.trimEnd();
+  return new InputError('ERR_SPEC_VALUE', message, 'workload', { cause: error });
+}
