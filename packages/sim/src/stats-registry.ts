@@ -15,6 +15,8 @@ export class StatsRegistry {
   private readonly gauges: Map<string, Gauge> = new Map();
   private readonly histogramsByName: Map<string, Histogram> = new Map();
   private readonly seriesByName: Map<string, TimeSeries> = new Map();
+  /** Calls of `read` so far. */
+  private readings = 0;
 
   /** The part of the registry whose names begin with `name.`. */
   layer(name: string): LayerStats {
@@ -27,6 +29,22 @@ export class StatsRegistry {
       throw new SimulationError('ERR_STATS_NAME', `"${name}" is no name of a metric: use layer.metric`);
     if (this.gauges.has(name)) throw new SimulationError('ERR_STATS_NAME', `metric "${name}" is registered twice`);
     this.gauges.set(name, read);
+  }
+
+  /**
+   * Registers `fields` of what `compute` returns as `name.field`; truth values count as 1 and 0. It is called once for each
+   * reading, however many fields there are. @throws SimulationError `ERR_STATS_NAME` as `gauge`.
+   */
+  group<K extends string>(name: string, fields: readonly K[], compute: () => Readonly<Record<K, unknown>>): void {
+    let reading = 0;
+    let values = {} as Readonly<Record<K, unknown>>;
+    for (const field of fields) {
+      this.gauge(`${name}.${field}`, () => {
+        if (reading !== this.readings) values = compute();
+        reading = this.readings;
+        return Number(values[field]);
+      });
+    }
   }
 
   /** Registers a histogram, and its summary as `name.mean`, `.p50`, `.p99`, `.p999`, `.max` (0 while it is empty). */
@@ -51,6 +69,7 @@ export class StatsRegistry {
   /** All numbers now, flat, in alphabetical order. @throws SimulationError `ERR_STATS_VALUE` for a number that is not finite. */
   read(): Record<string, number> {
     const record: Record<string, number> = {};
+    this.readings++;
     for (const name of [...this.gauges.keys()].sort()) {
       const value = (this.gauges.get(name) as Gauge)();
       if (!Number.isFinite(value)) throw new SimulationError('ERR_STATS_VALUE', `metric "${name}" is ${value}`);

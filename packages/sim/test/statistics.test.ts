@@ -229,6 +229,15 @@ describe('registry', () => {
     expect([...registry.histograms.keys(), ...registry.allSeries.keys()]).toEqual(['host.read.latencyNs', 'ftl.waf']);
   });
 
+  it('computes a group of numbers once for each reading', () => {
+    const registry = new StatsRegistry();
+    let computed = 0;
+    registry.group('health', ['blocks', 'readOnly'], () => ({ blocks: ++computed, readOnly: true, other: 5 }));
+    expect(registry.read()).toEqual({ 'health.blocks': 1, 'health.readOnly': 1 });
+    expect(registry.read()).toEqual({ 'health.blocks': 2, 'health.readOnly': 1 });
+    expect(() => registry.group('health', ['blocks'], () => ({ blocks: 1 }))).toThrow(/registered twice/);
+  });
+
   it('refuses a name twice, malformed names and numbers that are not finite', () => {
     const registry = new StatsRegistry();
     registry.gauge('a.b', () => Number.NaN);

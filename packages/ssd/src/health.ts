@@ -105,10 +105,12 @@ export class LifeCounters {
 
 /** Registers `health.…`; `usedShare` only if the part has rated cycles. */
 export function registerHealth(registry: StatsRegistry, health: () => DriveHealth): void {
-  for (const [key, value] of Object.entries(health())) {
-    if (value === null) continue;
-    registry.gauge(`health.${key}`, () => Number(health()[key as keyof DriveHealth]));
-  }
+  const fields = Object.entries(health()).filter(([, value]) => value !== null);
+  registry.group(
+    'health',
+    fields.map(([field]) => field as keyof DriveHealth),
+    health,
+  );
 }
 
 interface BlockCounts {
