@@ -28,7 +28,6 @@ export const mappings: readonly StrategyKind<MappingScheme>[] = [
         idleMerge: false,
         sequentialBytes: 0,
         ownedByBlocks: true,
-        owners: (layout) => layout.logicalBlocks * layout.domains,
         make: (parts) => new FullestLog(parts, false),
       }),
   },

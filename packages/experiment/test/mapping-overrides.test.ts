@@ -81,7 +81,6 @@ const own = extend(
             idleMerge: false,
             sequentialBytes: 0,
             ownedByBlocks: true,
-            owners: (layout) => layout.logicalBlocks * layout.domains,
             make: (parts) => new Bast(parts, false),
           }),
       },

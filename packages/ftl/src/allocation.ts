@@ -40,10 +40,19 @@ export function unitsInOrder(geometry: Geometry, order: string): Int32Array {
   return units;
 }
 
-/**
- * Domains in allocation order, by groups of dies with consecutive numbers; if there are several groups, all domains at last.
- * @throws InputError `ERR_FTL_OPTION` if the dies cannot be divided so.
- */
+/** @throws InputError `ERR_FTL_OPTION` if the dies cannot be divided into so many groups. */
+export function checkGroups(geometry: Geometry, kind: DomainKind, groups: number): void {
+  if (groups === 1 || (kind !== 'superblock' && geometry.dies % groups === 0)) return;
+  throw new InputError(
+    'ERR_FTL_OPTION',
+    kind === 'superblock'
+      ? `ftl.domain: found "superblock", expected "die" or "unit", because ${groups} groups of dies divide the device`
+      : `ftl.streams: ${groups} groups of dies, expected a number that divides the ${geometry.dies} dies of the device`,
+    kind === 'superblock' ? 'ftl.domain' : 'ftl.streams',
+  );
+}
+
+/** Domains in allocation order, by groups of dies with consecutive numbers; if there are several groups, all domains at last. */
 export function groupsOfDomains(geometry: Geometry, kind: DomainKind, order: string, groups: number): Int32Array[] {
   const all =
     kind === 'superblock'
@@ -52,15 +61,6 @@ export function groupsOfDomains(geometry: Geometry, kind: DomainKind, order: str
         ? diesInOrder(geometry, order)
         : unitsInOrder(geometry, order);
   if (groups === 1) return [all];
-  if (kind === 'superblock' || geometry.dies % groups !== 0) {
-    throw new InputError(
-      'ERR_FTL_OPTION',
-      kind === 'superblock'
-        ? `ftl.domain: found "superblock", expected "die" or "unit", because ${groups} groups of dies divide the device`
-        : `ftl.streams: ${groups} groups of dies, expected a number that divides the ${geometry.dies} dies of the device`,
-      kind === 'superblock' ? 'ftl.domain' : 'ftl.streams',
-    );
-  }
   const perGroup = (all.length / groups) | 0;
   // Domains are numbered die by die.
   const inGroup = (group: number): Int32Array => all.filter((domain) => Math.floor(domain / perGroup) === group);

@@ -1,5 +1,5 @@
 import { type NandArray, type NandClient, type NandScheduler, NandStatus, type Token } from '@flashstack/nand-device';
-import { diesInOrder } from './allocation.js';
+import { checkGroups, diesInOrder } from './allocation.js';
 import { Allocator } from './allocator.js';
 import { type BlockRange, BlockTable } from './block-table.js';
 import { Collector } from './collector.js';
@@ -115,6 +115,7 @@ export class PageMapFtl implements DriveFtl, NandClient {
       fallback: 'none',
       kinds: streamKinds,
     });
+    checkGroups(g, options.domain, streams.groups ?? 1);
     this.victimPolicy = resolveStrategy(parts.options.victim, {
       key: 'ftl.victim',
       what: 'victim policy',

@@ -157,14 +157,19 @@ export class FlashStack {
     return createEventScheduler(this.array, this.simulator, { policy, bus });
   }
 
+  /** @throws InputError that speaks of the capacity where the FTL speaks of its logical slots. */
   private newFtl(): DriveFtl {
-    const logicalSlots = this.config.capacityBytes / this.config.nand.geometry.slotBytes;
-    return createFtl({
-      array: this.array,
-      scheduler: this.scheduler,
-      client: this.socket,
-      random: this.random,
-      options: { ...this.config.ftl, logicalSlots },
-    });
+    const { capacityBytes, nand, ftl } = this.config;
+    const { slotBytes } = nand.geometry;
+    const logicalSlots = capacityBytes / slotBytes;
+    const { array, scheduler, socket: client, random } = this;
+    try {
+      return createFtl({ array, scheduler, client, random, options: { ...ftl, logicalSlots } });
+    } catch (error) {
+      if (!(error instanceof InputError) || error.key !== 'ftl.logicalSlots') throw error;
+      const what = error.message.slice(`${error.key}: `.length);
+      const message = `capacityBytes: found ${capacityBytes}, ${logicalSlots} slots of ${slotBytes} bytes: ${what}`;
+      throw new InputError(error.code, message, 'capacityBytes');
+    }
   }
 }

@@ -126,6 +126,16 @@ describe('an impossible configuration is refused with its key, what was found an
     const error = refusal(() => new Ssd(new Simulator(), { ...plainDrive, capacityBytes: 1530 * 4096 }));
     expect(error.message).toContain('over-provisioning');
   });
+
+  test.each(['page', 'bast', 'segment'])('a drive too large for its flash is told of its capacity: %s', (mapping) => {
+    const capacityBytes = 4096 * 4096;
+    const config = { ...plainDrive, ftl: { mapping }, capacityBytes };
+    const error = refusal(() => new Ssd(new Simulator(), config));
+    expect(error.key).toBe('capacityBytes');
+    expect(error.code).toBe('ERR_FTL_OVERPROVISIONING');
+    expect(error.message).toMatch(/^capacityBytes: found 16777216, 4096 slots of 4096 bytes: /);
+    expect(error.message).not.toContain('ftl.logicalSlots');
+  });
 });
 
 describe('presets', () => {

@@ -146,7 +146,8 @@ export class HybridFtl implements DriveFtl, NandClient {
     this.meta.attach(frontiers, eraser, upkeep);
     const space = new Space(array, table, frontiers, meta);
     this.data = new DataBlocks({ table, layout, frontiers, eraser, space, numbers, order: gcFreeOrder });
-    this.logs = new LogBlocks(table, frontiers, numbers, space, freeOrder, spec.owners(layout));
+    const owners = layout.logicalBlocks * layout.domains;
+    this.logs = new LogBlocks(table, frontiers, numbers, space, freeOrder, owners);
     const { data, logs } = this;
     this.copier = new BlockCopier({ array, layout, frontiers, stats, upkeep }, scheduler);
     const { copier } = this;

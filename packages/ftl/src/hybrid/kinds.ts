@@ -5,7 +5,6 @@ import { BlockMap } from './block-map.js';
 import { Fast } from './fast.js';
 import { HybridFtl } from './hybrid-ftl.js';
 import { Last } from './last.js';
-import type { HybridLayout } from './layout.js';
 import { Sast } from './sast.js';
 import type { HybridSpec } from './scheme.js';
 
@@ -27,8 +26,6 @@ const idleMerge: Parameter = {
   default: false,
   help: 'Merge in idle time, so that a write finds a log block.',
 };
-
-const oneEach = (layout: HybridLayout): number => layout.logicalBlocks * layout.domains;
 
 /** A block or hybrid mapping scheme: what `spec.make` decides, on the base that all of them share. */
 export function hybridScheme(spec: HybridSpec): MappingScheme {
@@ -66,7 +63,6 @@ export const hybridKinds: readonly MappingKind[] = [
         idleMerge: values.idleMerge as boolean,
         sequentialBytes: 0,
         ownedByBlocks: true,
-        owners: oneEach,
         make: (parts) => new BlockMap(parts),
       }),
   },
@@ -92,7 +88,6 @@ export const hybridKinds: readonly MappingKind[] = [
         leastLogBlocks: 1,
         sequentialBytes: 0,
         ownedByBlocks: true,
-        owners: oneEach,
         make: (parts) => new Bast(parts, values.victim === 'switch-first'),
       }),
   },
@@ -150,7 +145,6 @@ export const hybridKinds: readonly MappingKind[] = [
         leastLogBlocks: shape.logBlocksPerGroup,
         sequentialBytes: 0,
         ownedByBlocks: false,
-        owners: oneEach,
         make: (parts) => new Sast(parts, shape, cap),
       });
     },
@@ -176,7 +170,6 @@ export const hybridKinds: readonly MappingKind[] = [
         leastLogBlocks: 2,
         sequentialBytes: 0,
         ownedByBlocks: true,
-        owners: oneEach,
         make: (parts) => new Fast(parts, values.lazySwitch as boolean),
       }),
   },
@@ -246,7 +239,6 @@ export const hybridKinds: readonly MappingKind[] = [
         leastLogBlocks: 3,
         sequentialBytes: values.seqThreshold as number,
         ownedByBlocks: true,
-        owners: oneEach,
         make: (parts) =>
           new Last(parts, {
             sequentialBlocks: values.sequentialBlocks as number,

@@ -54,8 +54,6 @@ export interface HybridSpec {
   readonly sequentialBytes: number;
   /** Log blocks are owned by logical blocks, if by anything: one that a full merge has emptied is erased at once. */
   readonly ownedByBlocks: boolean;
-  /** What log blocks can be owned by, see `LogBlocks`. */
-  owners(layout: HybridLayout): number;
   make(parts: SchemeParts): LogScheme;
 }
 

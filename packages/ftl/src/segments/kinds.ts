@@ -78,7 +78,7 @@ const disaggregate: MappingKind = {
   name: 'disaggregate',
   summary: 'A page-mapped metadata area and append-only superblocks for data (OrcFS).',
   parameters: [
-    bytes('superblockBytes', 256 * MIB, 'Size of a superblock.'),
+    bytes('superblockBytes', 256 * MIB, 'Size of a superblock; 0: one erase block of every unit.'),
     bytes('metaBytes', 0, 'Size of the metadata area, from the start; 0: up to the main area of F2FS.'),
     {
       name: 'metaSpare',
@@ -101,7 +101,7 @@ const disaggregate: MappingKind = {
       const { array, options } = parts;
       const { slotBytes } = array.config.geometry;
       const capacityBytes = options.logicalSlots * slotBytes;
-      const superblockBytes = values.superblockBytes as number;
+      const superblockBytes = (values.superblockBytes as number) || levelBytes(array);
       const metaBytes = (values.metaBytes as number) || mainAreaOf(capacityBytes, superblockBytes);
       const metaSpare = values.metaSpare as number;
       const request = { ...plain, ...common(values), metaBytes, metaSpare, strideBytes: superblockBytes, names };
@@ -109,7 +109,7 @@ const disaggregate: MappingKind = {
         mappingTableBytes('disaggregate', {
           capacityBytes,
           slotBytes,
-          superblockBytes: superblockBytes || levelBytes(array),
+          superblockBytes,
           metadataBytes: metaBytes,
         }),
       );
@@ -188,7 +188,7 @@ function levelBytes(array: NandArray): number {
 
 /** Where the main area of F2FS begins: one section for its superblocks, then what it updates in place. */
 function mainAreaOf(capacityBytes: number, superblockBytes: number): number {
-  if (superblockBytes > 0 && superblockBytes % (2 * MIB) === 0) {
+  if (superblockBytes % (2 * MIB) === 0) {
     const bytes = superblockBytes + f2fsMetadataBytes(capacityBytes, superblockBytes);
     if (bytes > 0 && bytes < capacityBytes) return bytes;
   }
