@@ -119,6 +119,12 @@ export function latencyUnit(largestNs: number): { readonly unit: string; readonl
   return largestNs >= 1e4 ? { unit: 'µs', ns: 1e3 } : { unit: 'ns', ns: 1 };
 }
 
+/** The binary unit for a column of sizes: the largest value has at least one digit before the point, and at most four. */
+export function byteUnit(largest: number): { readonly unit: string; readonly bytes: number } {
+  const [bytes, unit] = BINARY.find(([size]) => largest >= size) ?? [1, 'B'];
+  return { unit, bytes };
+}
+
 /** Value and unit apart, for figures in large type. */
 export function split(text: string): { readonly value: string; readonly unit: string } {
   const at = text.lastIndexOf(UNIT_GAP);

@@ -1,5 +1,6 @@
 import type { Figure } from './figure.js';
 import { channelsFigure, dieHeatFigure, victimsFigure, wearFigure } from './figures/device.js';
+import { flowFigure } from './figures/flow.js';
 import { percentileFigure, percentileTable, phasesFigure } from './figures/latency.js';
 import {
   amplificationOverTimeFigure,
@@ -8,6 +9,7 @@ import {
   throughputFigure,
 } from './figures/over-time.js';
 import { boundsFigure, waterfallFigure } from './figures/writes.js';
+import { flowTable, isWide } from './flow/table.js';
 import { headline, withGroups } from './headline.js';
 import { html, type Insert, type Markup } from './markup.js';
 import { metricsTable } from './metrics.js';
@@ -47,6 +49,7 @@ export function runFigures(view: RunView): Figure[] {
     phasesFigure(view),
     boundsFigure(view),
     waterfallFigure(view),
+    flowFigure(view),
     dieHeatFigure(view),
     channelsFigure(view),
     victimsFigure(view),
@@ -109,7 +112,18 @@ function writesBody(view: RunView, figures: ReadonlyMap<string, Markup>): Markup
   const { dieShare = Number.NaN }: Partial<typeof analysis.gc> = analysis.gc;
   if (Number.isFinite(dieShare)) facts.unshift(["GC's share of the dies' time", percent(dieShare)]);
   const table = tableHtml({ head: ['', 'amount'], rows: facts, numeric: [1] });
-  return html`<div class="g">${figures.get('waterfall') ?? null}${panelHtml(5, 'What the drive did', withGroups(analysis.gcSentence), table)}</div>`;
+  return html`<div class="g">${figures.get('waterfall') ?? null}${panelHtml(5, 'What the drive did', withGroups(analysis.gcSentence), table)}${figures.get('write-flow') ?? null}${origins(view)}</div>`;
+}
+
+/** Who caused the writes, layer by layer. */
+function origins(view: RunView): Markup | null {
+  const parts = view.writeFlow;
+  if (parts.length === 0) return null;
+  const base = parts.some(({ layer }) => layer === 'application')
+    ? 'a byte of the programs'
+    : 'a byte that the drive took';
+  const caption = `By whom, at each layer. ×: bytes of flash for ${base}; the rows add up.`;
+  return panelHtml(isWide(parts) ? 12 : 5, 'Who caused the writes', caption, tableHtml(flowTable(parts)));
 }
 
 function deviceBody(view: RunView, figures: ReadonlyMap<string, Markup>): Markup {

@@ -1,4 +1,4 @@
-import type { DistributionRecord, ExperimentResult, HeatmapRecord } from '@flashstack/experiment';
+import type { DistributionRecord, ExperimentResult, HeatmapRecord, WritePart } from '@flashstack/experiment';
 import { Histogram, type TimeSeriesRecord } from '@flashstack/sim';
 import { type HostKind, hostKinds, phaseNames } from '@flashstack/ssd';
 import { causeSwatches, schemeCauses, type Token } from './tokens.js';
@@ -30,7 +30,7 @@ export interface Part {
 }
 
 /** Parts of a result that those of earlier versions lack. */
-type LaterParts = Partial<Pick<ExperimentResult, 'heatmaps' | 'distributions' | 'warmup'>>;
+type LaterParts = Partial<Pick<ExperimentResult, 'heatmaps' | 'distributions' | 'warmup' | 'writeFlow'>>;
 
 /** One result, and what reports read from it. */
 export class RunView {
@@ -78,6 +78,11 @@ export class RunView {
   distribution(name: string): DistributionRecord | null {
     const distribution = this.later.distributions?.[name];
     return distribution === undefined || !distribution.counts.some((value) => value > 0) ? null : distribution;
+  }
+
+  /** Bytes written at each layer; empty if the result does not tell. */
+  get writeFlow(): readonly WritePart[] {
+    return this.later.writeFlow ?? [];
   }
 
   /** Latencies of a kind, or null where there is none. */

@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test('every figure of a run is written as SVG and as PNG', () => {
   const written = renderFigures([result], join(folder, 'new', 'run'));
-  expect(written.map((figure) => figure.name)).toHaveLength(12);
+  expect(written.map((figure) => figure.name)).toHaveLength(13);
   for (const { svg, png } of written) {
     const text = readFileSync(svg, 'utf8');
     expect(text).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="[-\d. ]+"/);

@@ -48,6 +48,7 @@ describe('a run report', () => {
       'phases',
       'bounds',
       'waterfall',
+      'write-flow',
       'die-activity',
       'channels',
       'victims',

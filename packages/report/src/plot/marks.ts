@@ -244,6 +244,37 @@ export function heat(cells: readonly (readonly number[])[], margins: Margins, si
   };
 }
 
+/** A band that goes from one vertical extent to another, px. */
+export interface Ribbon {
+  readonly x1: number;
+  readonly x2: number;
+  readonly from: readonly [top: number, bottom: number];
+  readonly to: readonly [top: number, bottom: number];
+  readonly token: Token;
+}
+
+/** Bands in pale colours, for flows. */
+export function ribbons(all: readonly Ribbon[]): Mark {
+  return (_index, _scales, _values, _dimensions, context) => {
+    const { document } = context as unknown as { document: { createElementNS(space: string, name: string): Element } };
+    const svg = 'http://www.w3.org/2000/svg';
+    const group = document.createElementNS(svg, 'g');
+    group.setAttribute('fill-opacity', '0.28');
+    for (const { x1, x2, from, to, token } of all) {
+      const [left, right, middle] = [round(x1), round(x2), round((x1 + x2) / 2)];
+      const [a, b, c, d] = [from[0], from[1], to[0], to[1]].map(round);
+      const path = document.createElementNS(svg, 'path');
+      path.setAttribute('fill', color(token));
+      path.setAttribute(
+        'd',
+        `M${left} ${a}C${middle} ${a} ${middle} ${c} ${right} ${c}V${d}C${middle} ${d} ${middle} ${b} ${left} ${b}z`,
+      );
+      group.appendChild(path);
+    }
+    return group as never;
+  };
+}
+
 /** What is used of an element of a drawing. */
 interface Element {
   setAttribute(name: string, value: string): void;
