@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { jobSpec, runStack } from './stack-support.js';
+import { checkAccounts, sum } from './write-flow-support.js';
+
+const MIB = 2 ** 20;
+
+test('from programs to flash every byte has an owner, and each layer is the one above with what stands between', async () => {
+  const job = { rw: 'randwrite', size: 2 * MIB, ioSize: 16 * MIB, fdatasync: 1000, numjobs: 2 };
+  const result = await runStack({ ...jobSpec(job), precondition: 'steady' });
+  checkAccounts(result);
+  const { metrics, writeFlow: parts } = result;
+  expect(sum(parts, 'application')).toBe(metrics['calls.write.bytes']);
+  expect(sum(parts, 'application')).toBe(2 * 16 * MIB);
+  // The page cache and the drive count by themselves.
+  expect(sum(parts, 'application') + sum(parts, 'pageCache')).toBe(metrics['cache.writtenBack'] * 4096);
+  expect(sum(parts, 'pageCache')).toBeLessThan(0);
+  expect(sum(parts, 'fileSystem', 'written', 'fileData')).toBe(metrics['cache.writtenBack'] * 4096);
+  expect(sum(parts, 'device')).toBe(metrics['host.write.bytes']);
+  const origins = new Set(parts.filter(({ layer }) => layer === 'fileSystem').map(({ origin }) => String(origin)));
+  expect([...origins]).toEqual(expect.arrayContaining(['fileData', 'journal']));
+  for (const origin of origins) {
+    // The run ends with a sync: nothing is left on its way, and the drive has no buffer.
+    expect(sum(parts, 'device', 'written', origin)).toBe(sum(parts, 'fileSystem', 'written', origin));
+    expect(sum(parts, 'flash', 'host', origin)).toBe(sum(parts, 'fileSystem', 'written', origin));
+  }
+  expect(sum(parts, 'blockLayer')).toBe(0);
+  expect(sum(parts, 'flash', 'gc', 'preconditioned')).toBeGreaterThan(0);
+  expect(sum(parts, 'flash', 'gc', 'fileData')).toBeGreaterThan(0);
+});
+
+test('what is dirty at the end stays in the page cache', async () => {
+  const { writeFlow } = await runStack(jobSpec({ rw: 'write' }, { memory: 64 * MIB, finalSync: false }));
+  expect(writeFlow).toEqual([
+    { layer: 'application', cause: 'written', origin: null, bytes: 4 * MIB },
+    { layer: 'pageCache', cause: 'absorbed', origin: null, bytes: -4 * MIB },
+  ]);
+});
