@@ -54,7 +54,7 @@ export class SlotMover {
     stats.programmed++;
     stats.moveReads++;
     stats.moved[reason]++;
-    stats.movedByOrigin[origin]++;
+    stats.movedByOrigin[(reason << 8) | origin]++;
     if (++frontiers.fill[f] === table.slotsPerMember) frontiers.abandon(f);
     if (probe !== null) probe.moved(lpn, from, to);
     return 1;
