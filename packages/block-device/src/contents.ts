@@ -5,7 +5,7 @@
 export function expandTag(tag: number, target: Uint8Array, offset: number, bytes: number): void {
   const end = offset + bytes;
   const low = tag & 0xff;
-  if (tag === Math.imul(low, 0x0101_0101) >>> 0) {
+  if ((tag | 0) === Math.imul(low, 0x0101_0101)) {
     target.fill(low, offset, end);
     return;
   }

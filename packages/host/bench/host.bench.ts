@@ -30,7 +30,7 @@ function* openFile(thread: Thread): Task<number> {
 function calls(
   name: string,
   threads: number,
-  call: (thread: Thread, fd: number, buffer: Uint8Array | null, at: number) => number | Task<number>,
+  call: (thread: Thread, fd: number, buffer: Uint8Array | null, at: number, next: number) => number | Task<number>,
   withBytes = false,
 ): Benchmark {
   const host = mounted(4);
@@ -45,13 +45,13 @@ function calls(
     return fd;
   }
   const fd = host.run(fill());
-  function* body(n: number): Task<void> {
+  function* body(n: number, first: number): Task<void> {
     const thread = process.thread();
     const buffer = withBytes ? new Uint8Array(4096).fill(7) : null;
     let at = 1;
     for (let i = 0; i < n; i++) {
       at = (Math.imul(at, 1103515245) + 12345) >>> 0;
-      const done = call(thread, fd, buffer, at);
+      const done = call(thread, fd, buffer, at, (first + i) % PAGES);
       if (typeof done !== 'number') yield* done;
     }
   }
@@ -61,7 +61,7 @@ function calls(
     bar: 1_000_000,
     run(n) {
       for (let i = 0; i < threads; i++) {
-        host.simulator.spawn(`thread ${i}`, body(n / threads), { group: host.group });
+        host.simulator.spawn(`thread ${i}`, body(n / threads, (i * PAGES) / threads), { group: host.group });
       }
       host.simulator.run();
     },
@@ -72,6 +72,14 @@ const readRandom = (thread: Thread, fd: number, buffer: Uint8Array | null, at: n
   thread.pread(fd, buffer, 4096, (at % PAGES) * 4096);
 const writeRandom = (thread: Thread, fd: number, buffer: Uint8Array | null, at: number): number | Task<number> =>
   thread.pwrite(fd, buffer, 4096, (at % PAGES) * 4096);
+/** Each thread goes on from a place of its own. */
+const writeOwn = (
+  thread: Thread,
+  fd: number,
+  buffer: Uint8Array | null,
+  _at: number,
+  next: number,
+): number | Task<number> => thread.pwrite(fd, buffer, 4096, next * 4096);
 function writeNext(thread: Thread, fd: number, buffer: Uint8Array | null): number | Task<number> {
   const at = thread.lseek(fd, 0, Seek.current);
   // Half of the calls are seeks; with one thread none of them has to wait.
@@ -102,6 +110,8 @@ function requests(name: string, stride: number): Benchmark {
 /** Buffered calls of 4 KiB on the file system in memory: CPU time of host, page cache and file system. */
 export const benchmarks: Benchmark[] = [
   calls('sequential write and seek, 1 thread', 1, writeNext),
+  calls('sequential write, 1 thread', 1, writeOwn),
+  calls('sequential write, 16 threads', 16, writeOwn),
   calls('random write, 1 thread', 1, writeRandom),
   calls('random write, 16 threads', 16, writeRandom),
   calls('random write of bytes, 1 thread', 1, writeRandom, true),

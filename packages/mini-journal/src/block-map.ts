@@ -22,7 +22,9 @@ export class BlockMap {
   /** What the inode says. */
   readonly words: Uint32Array = new Uint32Array(MAP_WORDS);
   private readonly metadata: Metadata;
-  private readonly pages: Map<number, number> = new Map();
+  /** The block of each page, 0 for a hole; pages behind its end are holes. */
+  private pages: Uint32Array = new Uint32Array(DIRECT);
+  private mapped = 0;
   /** Indirect blocks, and how many pages each names. */
   private readonly groups: Map<number, { readonly block: number; pages: number }> = new Map();
   /** Pages, and indirect blocks (as −2 − group; −1: the double one), that have been promised a block. */
@@ -34,12 +36,12 @@ export class BlockMap {
 
   /** Blocks in use and promised. */
   get blocks(): number {
-    return this.pages.size + this.groups.size + (this.words[DIRECT + 1] === 0 ? 0 : 1) + this.promised.size;
+    return this.mapped + this.groups.size + (this.words[DIRECT + 1] === 0 ? 0 : 1) + this.promised.size;
   }
 
   /** Reads what `words` leads to. @throws FsError EIO, EUCLEAN */
   *load(): Task<void> {
-    for (let page = 0; page < DIRECT; page++) if (this.words[page] !== 0) this.pages.set(page, this.words[page]);
+    for (let page = 0; page < DIRECT; page++) if (this.words[page] !== 0) this.set(page, this.words[page]);
     if (this.words[DIRECT] !== 0) yield* this.loadGroup(0, this.words[DIRECT]);
     if (this.words[DIRECT + 1] === 0) return;
     const children = wordsOf(yield* this.metadata.load(this.words[DIRECT + 1], Origin.node));
@@ -51,7 +53,7 @@ export class BlockMap {
 
   /** The block of a page, 0 for a hole. */
   get(page: number): number {
-    return this.pages.get(page) ?? 0;
+    return page < this.pages.length ? this.pages[page] : 0;
   }
 
   /** Blocks that these pages need and have not been promised. */
@@ -60,7 +62,7 @@ export class BlockMap {
     let counted = -1;
     let double = false;
     for (let page = first; page < first + count; page++) {
-      if (this.pages.has(page)) continue;
+      if (this.get(page) !== 0) continue;
       if (!this.promised.has(page)) missing++;
       const group = groupOf(page);
       if (group < 0 || group === counted || this.groups.has(group)) continue;
@@ -77,7 +79,7 @@ export class BlockMap {
   /** Promises these pages the blocks that they need; there are enough. */
   promise(first: number, count: number): void {
     for (let page = first; page < first + count; page++) {
-      if (this.pages.has(page)) continue;
+      if (this.get(page) !== 0) continue;
       this.promiseOne(page);
       const group = groupOf(page);
       if (group < 0 || this.groups.has(group)) continue;
@@ -89,7 +91,7 @@ export class BlockMap {
   /** Gives a page, which is a hole, a block; zeroed and part of the journal for metadata. */
   allocate(page: number, metadata: boolean): number {
     const block = this.takeFor(page, metadata);
-    this.pages.set(page, block);
+    this.set(page, block);
     const group = groupOf(page);
     if (group < 0) {
       this.words[page] = block;
@@ -104,9 +106,11 @@ export class BlockMap {
 
   /** Gives up the blocks and promises of all pages from `first` on. */
   truncate(first: number): void {
-    for (const [page, block] of this.pages) {
-      if (page < first) continue;
-      this.pages.delete(page);
+    for (let page = first; page < this.pages.length; page++) {
+      const block = this.pages[page];
+      if (block === 0) continue;
+      this.pages[page] = 0;
+      this.mapped--;
       this.metadata.release(block);
       this.forget(page);
     }
@@ -119,6 +123,16 @@ export class BlockMap {
     }
   }
 
+  private set(page: number, block: number): void {
+    if (page >= this.pages.length) {
+      const larger = new Uint32Array(2 ** (32 - Math.clz32(page)));
+      larger.set(this.pages);
+      this.pages = larger;
+    }
+    if (this.pages[page] === 0) this.mapped++;
+    this.pages[page] = block;
+  }
+
   private *loadGroup(group: number, block: number): Task<void> {
     const words = wordsOf(yield* this.metadata.load(block, Origin.node));
     const entry = { block, pages: 0 };
@@ -126,7 +140,7 @@ export class BlockMap {
     for (let at = 0; at < FAN; at++) {
       const found = words.getUint32(at * 4, true);
       if (found === 0) continue;
-      this.pages.set(DIRECT + group * FAN + at, found);
+      this.set(DIRECT + group * FAN + at, found);
       entry.pages++;
     }
   }

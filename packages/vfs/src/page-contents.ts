@@ -1,7 +1,7 @@
 import { expandTag } from '@flashstack/block-device';
 import { mix32 } from '@flashstack/sim';
 
-/** Copies part of a page that holds bytes, or that a tag stands for, from its byte `at` on. */
+/** Copies part of a page that holds bytes, or that a tag (with or without sign) stands for, from its byte `at` on. */
 export function copyFromPage(
   bytes: Uint8Array | null,
   tag: number,
@@ -20,7 +20,7 @@ export function copyFromPage(
     return;
   }
   const turn = (at & 3) * 8;
-  const word = turn === 0 ? tag : ((tag >>> turn) | (tag << (32 - turn))) >>> 0;
+  const word = turn === 0 ? tag | 0 : (tag >>> turn) | (tag << (32 - turn));
   expandTag(word, into, intoOffset, length);
 }
 

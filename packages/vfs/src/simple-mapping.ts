@@ -128,7 +128,8 @@ export class SimpleMapping implements Mapping {
       const page = Math.floor((offset + done) / PAGE_BYTES);
       const at = offset + done - page * PAGE_BYTES;
       const part = Math.min(PAGE_BYTES - at, length - done);
-      copyFromPage(this.bytes(page), this.tag(page), at, part, into, done);
+      // As an integer with a sign the tag crosses the call without being boxed.
+      copyFromPage(this.bytes(page), this.tag(page) | 0, at, part, into, done);
       done += part;
     }
   }

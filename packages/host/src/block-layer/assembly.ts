@@ -1,11 +1,12 @@
 import { BlockOp, type BlockRequest } from '@flashstack/block-device';
-import { Buffers } from './buffers.js';
+import { Buffers, TagArrays } from './buffers.js';
 import { Held, Payload } from './held.js';
 
 /** Contents of requests that are held back or merged: copied in from writes, and out again to reads. */
 export class Assembly {
   private readonly blockBytes: number;
   private readonly buffers: Buffers = new Buffers();
+  private readonly tagArrays: TagArrays = new TagArrays();
   private readonly free: Held[] = [];
 
   constructor(blockBytes: number) {
@@ -19,7 +20,8 @@ export class Assembly {
 
   /** Takes one back that is done or has become part of another. */
   give(held: Held): void {
-    if (held.owned) this.buffers.give(held.bytes as Uint8Array);
+    if (held.owned && held.payload === Payload.bytes) this.buffers.give(held.bytes as Uint8Array);
+    else if (held.owned) this.tagArrays.give(held.tags as Uint32Array);
     held.bytes = null;
     held.tags = null;
     held.owned = false;
@@ -31,7 +33,7 @@ export class Assembly {
   /** A write that stays here keeps a copy: its submitter may change the contents. */
   keep(held: Held): void {
     if (held.op !== BlockOp.write || held.owned) return;
-    if (held.payload === Payload.tags) held.tags = (held.tags as Uint32Array).slice();
+    if (held.payload === Payload.tags) this.ownTags(held, held.count, 0);
     else if (held.payload === Payload.bytes) this.own(held, held.count);
   }
 
@@ -50,10 +52,8 @@ export class Assembly {
 
   private joinContents(held: Held, newer: Held, front: boolean): void {
     if (held.payload === Payload.tags) {
-      const tags = new Uint32Array(held.count + newer.count);
-      tags.set(held.tags as Uint32Array, front ? newer.count : 0);
-      tags.set(newer.tags as Uint32Array, front ? 0 : held.count);
-      held.tags = tags;
+      this.ownTags(held, held.count + newer.count, front ? newer.count : 0);
+      (held.tags as Uint32Array).set(newer.tags as Uint32Array, front ? 0 : held.count);
     } else if (held.payload === Payload.bytes) {
       const { blockBytes } = this;
       this.own(held, held.count + newer.count);
@@ -76,6 +76,17 @@ export class Assembly {
     held.owned = true;
   }
 
+  /** Gives it an array of its own for so many tags, its own ones from `offset` on. */
+  private ownTags(held: Held, count: number, offset: number): void {
+    const tags = held.tags as Uint32Array;
+    const own = this.tagArrays.take(count);
+    if (tags.length === 1) own[offset] = tags[0];
+    else own.set(tags, offset);
+    if (held.owned) this.tagArrays.give(tags);
+    held.tags = own;
+    held.owned = true;
+  }
+
   /** What the device gets as data. */
   bytesOf(held: Held): Uint8Array | null {
     if (held.payload !== Payload.bytes) return null;
@@ -92,7 +103,10 @@ export class Assembly {
   /** What the device gets as tags. */
   tagsOf(held: Held): Uint32Array | null {
     if (held.payload !== Payload.tags) return null;
-    if (held.op === BlockOp.read && held.segments > 1) held.tags = new Uint32Array(held.count);
+    if (held.op === BlockOp.read && held.segments > 1) {
+      held.tags = this.tagArrays.take(held.count).fill(0);
+      held.owned = true;
+    }
     return held.tags;
   }
 

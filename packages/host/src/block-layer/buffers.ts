@@ -15,3 +15,24 @@ export class Buffers {
     this.free[power].push(buffer);
   }
 }
+
+/** Longest array of tags that is kept. */
+const MOST_TAGS = 256;
+
+/** Arrays of tags of exact lengths, of which the short ones are used again and again. */
+export class TagArrays {
+  private readonly free: Uint32Array[][] = [];
+
+  /** An array of this length, with any contents. */
+  take(length: number): Uint32Array {
+    if (length >= this.free.length) return new Uint32Array(length);
+    return this.free[length].pop() ?? new Uint32Array(length);
+  }
+
+  /** Takes an array back. */
+  give(tags: Uint32Array): void {
+    if (tags.length > MOST_TAGS) return;
+    while (this.free.length <= tags.length) this.free.push([]);
+    this.free[tags.length].push(tags);
+  }
+}

@@ -3,30 +3,42 @@ import type { Held } from './held.js';
 
 /** Requests of one class, in order of arrival and of place. */
 class ClassQueue {
-  /** By first block; equal ones in order of arrival. */
-  readonly sorted: Held[] = [];
+  /** Requests that wait. */
+  size = 0;
+  /** By first block, equal ones in order of arrival. One that has left leaves a hole until there are more holes than others. */
+  private readonly sorted: (Held | null)[] = [];
+  /** First blocks of those, holes too: a search looks at these alone. */
+  private keys: Float64Array = new Float64Array(256);
   private readonly arrivals: Held[] = [];
   /** Which use of the object is meant: objects are used again. */
   private readonly sequences: number[] = [];
   private firstArrival = 0;
 
   insert(held: Held): void {
-    this.sorted.splice(this.from(held.block + 0.5), 0, held);
+    const { sorted } = this;
+    const at = this.place(held.block + 0.5);
+    if (sorted.length === this.keys.length) this.grow();
+    if (at < sorted.length) this.keys.copyWithin(at + 1, at, sorted.length);
+    this.keys[at] = held.block;
+    if (at === sorted.length) sorted.push(held);
+    else sorted.splice(at, 0, held);
+    this.size++;
     this.arrivals.push(held);
     this.sequences.push(held.sequence);
   }
 
-  /** Place of the first request at or behind a block. */
-  from(block: number): number {
+  /** The first request at or behind a block, or null. */
+  from(block: number): Held | null {
     const { sorted } = this;
-    let low = 0;
-    let high = sorted.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (sorted[middle].block < block) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    for (let at = this.place(block); at < sorted.length; at++) if (sorted[at] !== null) return sorted[at];
+    return null;
+  }
+
+  /** The last request in front of a block, or null. */
+  before(block: number): Held | null {
+    const { sorted } = this;
+    for (let at = this.place(block) - 1; at >= 0; at--) if (sorted[at] !== null) return sorted[at];
+    return null;
   }
 
   /** The one that has waited longest. */
@@ -42,14 +54,49 @@ class ClassQueue {
 
   /** Takes one out that is sent, or has been merged into another. */
   remove(held: Held): void {
-    let at = this.from(held.block);
-    while (this.sorted[at] !== held) at++;
-    this.sorted.splice(at, 1);
+    const { sorted } = this;
+    let at = this.place(held.block);
+    while (sorted[at] !== held) at++;
+    sorted[at] = null;
     held.sent = true;
-    if (this.sorted.length === 0) {
+    this.size--;
+    if (this.size === 0) {
+      sorted.length = 0;
       this.firstArrival = this.arrivals.length;
       this.forgetPast();
+    } else if (sorted.length > 2 * this.size + SPARE_HOLES) {
+      this.closeHoles();
     }
+  }
+
+  /** Place of the first request or hole at or behind a block. */
+  private place(block: number): number {
+    const { keys } = this;
+    let low = 0;
+    let high = this.sorted.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (keys[middle] < block) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  private closeHoles(): void {
+    const { sorted, keys } = this;
+    let kept = 0;
+    for (let at = 0; at < sorted.length; at++) {
+      if (sorted[at] === null) continue;
+      sorted[kept] = sorted[at];
+      keys[kept++] = keys[at];
+    }
+    sorted.length = kept;
+  }
+
+  private grow(): void {
+    const larger = new Float64Array(2 * this.keys.length);
+    larger.set(this.keys);
+    this.keys = larger;
   }
 
   private forgetPast(): void {
@@ -58,6 +105,9 @@ class ClassQueue {
     this.firstArrival = 0;
   }
 }
+
+/** Holes that a queue may have in any case. */
+const SPARE_HOLES = 64;
 
 /** In which order waiting requests are sent. */
 export type SchedulerName = 'none' | 'deadline';
@@ -86,7 +136,7 @@ export class DispatchQueue {
   }
 
   get size(): number {
-    return this.urgent.sorted.length + this.others.sorted.length;
+    return this.urgent.size + this.others.size;
   }
 
   insert(held: Held): void {
@@ -95,18 +145,18 @@ export class DispatchQueue {
 
   /** The waiting request that `held` goes on from, or null. */
   before(held: Held, maxBlocks: number, maxSegments: number): Held | null {
-    const { sorted } = this.classOf(held);
-    if (sorted.length === 0) return null;
-    const at = this.classOf(held).from(held.block) - 1;
-    return at >= 0 && sorted[at].canGoOn(held, maxBlocks, maxSegments) ? sorted[at] : null;
+    const queue = this.classOf(held);
+    if (queue.size === 0) return null;
+    const found = queue.before(held.block);
+    return found?.canGoOn(held, maxBlocks, maxSegments) === true ? found : null;
   }
 
   /** The waiting request that goes on where `held` ends, or null. */
   after(held: Held, maxBlocks: number, maxSegments: number): Held | null {
-    const { sorted } = this.classOf(held);
-    if (sorted.length === 0) return null;
-    const at = this.classOf(held).from(held.end);
-    return at < sorted.length && held.canGoOn(sorted[at], maxBlocks, maxSegments) ? sorted[at] : null;
+    const queue = this.classOf(held);
+    if (queue.size === 0) return null;
+    const found = queue.from(held.end);
+    return found !== null && held.canGoOn(found, maxBlocks, maxSegments) ? found : null;
   }
 
   /** Takes out a request that becomes part of another. */
@@ -119,20 +169,17 @@ export class DispatchQueue {
     if (this.left === 0) this.startBatch();
     const { current } = this;
     let held = current.oldest();
-    if (this.deadline && this.left < BATCH) {
-      const at = current.from(this.next);
-      if (at < current.sorted.length) held = current.sorted[at];
-    }
+    if (this.deadline && this.left < BATCH) held = current.from(this.next) ?? held;
     this.left--;
     this.next = held.end;
     current.remove(held);
-    if (current.sorted.length === 0) this.left = 0;
+    if (current.size === 0) this.left = 0;
     return held;
   }
 
   private startBatch(): void {
-    const passed = this.urgentBatches >= this.starved && this.others.sorted.length > 0;
-    this.current = this.urgent.sorted.length > 0 && !passed ? this.urgent : this.others;
+    const passed = this.urgentBatches >= this.starved && this.others.size > 0;
+    this.current = this.urgent.size > 0 && !passed ? this.urgent : this.others;
     this.urgentBatches = this.current === this.urgent ? this.urgentBatches + 1 : 0;
     this.left = BATCH;
   }

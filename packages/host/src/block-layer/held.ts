@@ -23,7 +23,7 @@ export class Held {
   /** Contents: the submitter's own until they are copied, see `owned`. */
   bytes: Uint8Array | null = null;
   tags: Uint32Array | null = null;
-  /** `bytes` is a buffer of the block layer, which may be larger than the contents. */
+  /** `bytes` (which may be larger than the contents then) or `tags` are the block layer's. */
   owned = false;
   /** Place in the order of arrival. */
   sequence = 0;

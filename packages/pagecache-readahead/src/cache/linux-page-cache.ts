@@ -64,6 +64,8 @@ export class LinuxPageCache implements FileCache {
   private readonly files: Set<FileMapping> = new Set();
   private bytesScratch: Uint8Array<ArrayBuffer> = new Uint8Array(PAGE_BYTES);
   private tagScratch: Uint32Array<ArrayBuffer> = new Uint32Array(64);
+  /** What was asked for last: most requests are as long as the one before. */
+  private tagsGiven: Uint32Array = this.tagScratch.subarray(0, 1);
 
   /**
    * @param device where the file system's pages are; null for one that keeps them itself.
@@ -271,8 +273,10 @@ export class LinuxPageCache implements FileCache {
 
   /** As `scratchBytes`, for tags. */
   scratchTags(length: number): Uint32Array {
+    if (length === this.tagsGiven.length) return this.tagsGiven;
     if (length > this.tagScratch.length) this.tagScratch = new Uint32Array(2 ** (32 - Math.clz32(length - 1)));
-    return this.tagScratch.subarray(0, length);
+    this.tagsGiven = this.tagScratch.subarray(0, length);
+    return this.tagsGiven;
   }
 
   /** Makes room for pages, waiting for write-back if it must. */

@@ -99,5 +99,6 @@ function copyOut(
   into: Uint8Array,
   to: number,
 ): void {
-  copyFromPage(frames.bytesOf(frame), frames.word[frame], inPage, length, into, to);
+  // As an integer with a sign the word crosses the call without being boxed.
+  copyFromPage(frames.bytesOf(frame), frames.word[frame] | 0, inPage, length, into, to);
 }

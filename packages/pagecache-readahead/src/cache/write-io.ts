@@ -18,8 +18,11 @@ export class WriteIo implements PageIo, IoOwner, Wait {
   end = 0;
   private readonly cache: LinuxPageCache;
   private readonly requests: BlockRequest[] = [];
-  /** Byte of the file at which each request begins. */
+  /** Byte of the file at which each request begins, and the place of its first page among those of this write. */
   private readonly offsets: number[] = [];
+  private readonly places: number[] = [];
+  /** Place that was asked for last: most follow each other. */
+  private lastPlace = 0;
   private readonly waiters: ProcessQueue = new ProcessQueue();
   private file: FileMapping | null = null;
   private pages: Int32Array = new Int32Array(0);
@@ -42,6 +45,7 @@ export class WriteIo implements PageIo, IoOwner, Wait {
     this.taken = 0;
     this.failed = 0;
     this.added = 0;
+    this.lastPlace = 0;
     this.flags = reason === WritebackReason.sync ? BlockFlag.sync : BlockFlag.background;
     if (pages.length > this.pending.length) this.pending = new Uint16Array(pages.length);
     this.pending.fill(0, 0, pages.length);
@@ -76,6 +80,7 @@ export class WriteIo implements PageIo, IoOwner, Wait {
     }
     if (this.added === this.requests.length) this.requests.push(new BlockRequest(this));
     this.offsets[this.added] = offset;
+    this.places[this.added] = from;
     const request = this.requests[this.added];
     request.clear();
     request.op = BlockOp.write;
@@ -136,9 +141,10 @@ export class WriteIo implements PageIo, IoOwner, Wait {
   }
 
   ioDone(request: BlockRequest): void {
+    const from = this.places[request.cookie];
     const offset = this.offsets[request.cookie];
-    const from = this.indexOf(Math.floor(offset / PAGE_BYTES));
-    const to = this.indexOf(Math.ceil((offset + request.count * this.cache.blockBytes) / PAGE_BYTES) - 1);
+    const end = offset + request.count * this.cache.blockBytes;
+    const to = from + Math.ceil(end / PAGE_BYTES) - Math.floor(offset / PAGE_BYTES) - 1;
     if (request.status !== 0) {
       (this.file as FileMapping).error = Errno.EIO;
       this.failed += to - from + 1;
@@ -165,7 +171,9 @@ export class WriteIo implements PageIo, IoOwner, Wait {
 
   /** Position of a page among those of this write. */
   private indexOf(page: number): number {
-    const { pages } = this;
+    const { pages, lastPlace } = this;
+    if (pages[lastPlace] === page) return lastPlace;
+    if (pages[lastPlace + 1] === page) return ++this.lastPlace;
     let low = 0;
     let high = pages.length - 1;
     while (low < high) {
@@ -174,6 +182,7 @@ export class WriteIo implements PageIo, IoOwner, Wait {
       else high = middle;
     }
     if (pages[low] !== page) throw new RangeError(`page ${page} is not among those that are written`);
+    this.lastPlace = low;
     return low;
   }
 
