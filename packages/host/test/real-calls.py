@@ -2,12 +2,19 @@
 import ctypes, errno, json, os, stat, sys
 
 libc = ctypes.CDLL(None, use_errno=True)
+libc.renameat2.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
 libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64]
 
 
 def fallocate(fd, mode, offset, length):
     if libc.fallocate(fd, mode, offset, length) != 0:
         raise OSError(ctypes.get_errno(), 'fallocate')
+    return 0
+
+
+def rename(a, b, flags):
+    if libc.renameat2(-100, os.fsencode(a), -100, os.fsencode(b), flags) != 0:
+        raise OSError(ctypes.get_errno(), 'renameat2')
     return 0
 
 
@@ -40,7 +47,7 @@ def call(fds, name, a, b, c, d):
     if name == 'mkdir': return os.mkdir(a, b) or 0
     if name == 'rmdir': return os.rmdir(a) or 0
     if name == 'unlink': return os.unlink(a) or 0
-    if name == 'rename': return os.rename(a, b) or 0
+    if name == 'rename': return rename(a, b, c)
     if name == 'link': return os.link(a, b, follow_symlinks=False) or 0
     if name == 'symlink': return os.symlink(a, b) or 0
     if name == 'readlink': return os.readlink(a)
@@ -78,8 +85,8 @@ os.umask(0)
 os.chdir(sys.argv[1])
 answers = []
 for number, trace in enumerate(json.load(sys.stdin)):
-    os.mkdir(f'trace-{number}', 0o755)
-    os.chdir(f'trace-{number}')
+    os.mkdir(f'{sys.argv[2]}-{number}', 0o755)
+    os.chdir(f'{sys.argv[2]}-{number}')
     fds = [None] * 3
     results = []
     for name, a, b, c, d in trace:

@@ -46,13 +46,19 @@ export function* allocateRange(
 /** Makes bytes read as zero; whole pages lose their space too if `free`. */
 function* emptyRange(inode: Inode, offset: number, end: number, free: boolean, cache: PageCache): Task<void> {
   const first = Math.ceil(offset / PAGE_BYTES);
-  const limit = Math.floor(end / PAGE_BYTES);
+  // A hole that reaches the end of the file takes its last page along, of which nothing else is left.
+  const limit = Math.floor(Math.max(end, free && end >= inode.size ? pageEnd(inode.size) : 0) / PAGE_BYTES);
   yield* emptyCache(inode, first, limit, cache);
   zeroPart(inode, offset, Math.min(end, first * PAGE_BYTES), cache);
   if (limit >= first) zeroPart(inode, limit * PAGE_BYTES, end, cache);
   if (limit <= first) return;
   if (free) fileOf(inode).free(first, limit - first);
   else fileOf(inode).empty(first, limit - first);
+}
+
+/** Where the page ends that holds the byte before `offset`. */
+function pageEnd(offset: number): number {
+  return Math.ceil(offset / PAGE_BYTES) * PAGE_BYTES;
 }
 
 function* collapse(inode: Inode, offset: number, length: number, cache: PageCache): Task<void> {
