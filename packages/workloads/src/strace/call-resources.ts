@@ -189,7 +189,7 @@ export class CallResources {
 
   private absolute(call: TracedCall, table: Table, at: number, text: string): string {
     if (text.startsWith('/')) return text;
-    const argument = at < 0 ? 'AT_FDCWD' : call.arguments[at];
+    const argument = at < 0 ? 'AT_FDCWD' : (call.arguments[at] ?? '');
     if (argument.startsWith('AT_FDCWD')) return joined(table.directory, text);
     const directory = table.descriptors.get(descriptorOf(argument))?.path ?? annotation(argument);
     return directory === '' ? '' : joined(directory, text);

@@ -36,7 +36,7 @@ function readSize(trace: SystemTrace, index: number, opening: TracedCall): numbe
     if (call.name === EXITED) break;
     const named = descriptorOf(call.arguments[0]);
     if (/^(?:dup|fcntl)/.test(call.name) && copies.has(named)) {
-      if (call.name !== 'fcntl' || call.arguments[1].startsWith('F_DUPFD')) copies.add(call.result);
+      if (call.name !== 'fcntl' || call.arguments[1]?.startsWith('F_DUPFD')) copies.add(call.result);
     } else if (call.name === 'close') {
       copies.delete(named);
     } else if (copies.has(named)) {
