@@ -33,26 +33,26 @@ export function* makeAt(thread: CallFrame, place: Place, what: NewInode): Task<D
   return host.dentries.made(place.directory, place.name, inode);
 }
 
-/** mkdir, mknod and symlink. */
-export function* make(
+/** What is done with an entry, which may be absent, while the lock of its directory is held. */
+type EntryAction<T> = (thread: CallFrame, place: Place, entry: Dentry, what: T) => Task<unknown>;
+
+/** Looks an entry up under the lock of its directory and acts on it. `refuseDots` throws for what is no entry of its own. */
+function* atEntry<T>(
   thread: CallFrame,
   path: string,
   at: number,
-  kind: number,
-  mode: number,
-  more: Partial<NewInode> = {},
+  refuseDots: (place: Place) => void,
+  act: EntryAction<T>,
+  what: T,
 ): Task<number> {
   const place = yield* parentOf(thread, path, at);
   const directory = place.directory.inode as Inode;
   try {
-    if (isDots(place.name)) throw new FsError('EEXIST', path);
+    refuseDots(place);
     if (!directory.lock.tryWrite()) yield directory.lock.write;
     try {
       demandAlive(place);
-      const dentry = yield* entryLocked(thread, place);
-      if (dentry.inode !== null) throw new FsError('EEXIST', path);
-      if (place.slash && kind !== FileKind.directory) throw new FsError('ENOENT', path);
-      yield* makeAt(thread, place, newInode(thread, directory, kind, mode, more));
+      yield* act(thread, place, yield* entryLocked(thread, place), what);
       return 0;
     } finally {
       directory.lock.unlockWrite();
@@ -67,78 +67,75 @@ export function demandAlive(place: Place): void {
   if (place.directory.dead) throw new FsError('ENOENT', place.path);
 }
 
-export function* unlink(thread: CallFrame, path: string, at: number): Task<number> {
-  const { host } = thread;
-  const place = yield* parentOf(thread, path, at);
-  const directory = place.directory.inode as Inode;
-  try {
-    if (isDots(place.name)) throw new FsError('EISDIR', path);
-    if (!directory.lock.tryWrite()) yield directory.lock.write;
-    try {
-      demandAlive(place);
-      const dentry = yield* entryLocked(thread, place);
-      const { inode } = dentry;
-      if (inode === null) throw new FsError('ENOENT', path);
-      if (place.slash) throw new FsError(inode.kind === FileKind.directory ? 'EISDIR' : 'ENOTDIR', path);
-      host.demandWritable();
-      demandRemoval(thread.process, directory, inode, path);
-      if (inode.kind === FileKind.directory) throw new FsError('EISDIR', path);
-      host.dentries.pin(dentry);
-      try {
-        if (!inode.lock.tryWrite()) yield inode.lock.write;
-        try {
-          yield* host.fileSystem.unlink(directory, place.name, inode);
-        } finally {
-          inode.lock.unlockWrite();
-        }
-        host.dentries.remove(dentry);
-      } finally {
-        host.dentries.unpin(dentry);
-      }
-      return 0;
-    } finally {
-      directory.lock.unlockWrite();
-    }
-  } finally {
-    host.dentries.unpin(place.directory);
-  }
+function dotsExist({ name, path }: Place): void {
+  if (isDots(name)) throw new FsError('EEXIST', path);
 }
 
-export function* rmdir(thread: CallFrame, path: string, at: number): Task<number> {
+/** mkdir, mknod and symlink. */
+export function make(
+  thread: CallFrame,
+  path: string,
+  at: number,
+  kind: number,
+  mode: number,
+  more: Partial<NewInode> = {},
+): Task<number> {
+  return atEntry(thread, path, at, dotsExist, makeEntry, { kind, mode, more });
+}
+
+interface Made {
+  readonly kind: number;
+  readonly mode: number;
+  readonly more: Partial<NewInode>;
+}
+
+function* makeEntry(thread: CallFrame, place: Place, entry: Dentry, { kind, mode, more }: Made): Task<void> {
+  if (entry.inode !== null) throw new FsError('EEXIST', place.path);
+  if (place.slash && kind !== FileKind.directory) throw new FsError('ENOENT', place.path);
+  yield* makeAt(thread, place, newInode(thread, place.directory.inode as Inode, kind, mode, more));
+}
+
+export function unlink(thread: CallFrame, path: string, at: number): Task<number> {
+  return atEntry(thread, path, at, dotsAreDirectories, removeEntry, false);
+}
+
+function dotsAreDirectories({ name, path }: Place): void {
+  if (isDots(name)) throw new FsError('EISDIR', path);
+}
+
+export function rmdir(thread: CallFrame, path: string, at: number): Task<number> {
+  return atEntry(thread, path, at, dotsStay, removeEntry, true);
+}
+
+function dotsStay({ name, path }: Place): void {
+  if (name === '.') throw new FsError('EINVAL', path);
+  if (name === '..') throw new FsError('ENOTEMPTY', path);
+  if (name === '') throw new FsError('EBUSY', path);
+}
+
+/** `directory`: of `rmdir`, otherwise of `unlink`. */
+function* removeEntry(thread: CallFrame, place: Place, entry: Dentry, directory: boolean): Task<void> {
   const { host } = thread;
-  const place = yield* parentOf(thread, path, at);
-  const directory = place.directory.inode as Inode;
+  const { inode } = entry;
+  const parent = place.directory.inode as Inode;
+  if (inode === null) throw new FsError('ENOENT', place.path);
+  const isDirectory = inode.kind === FileKind.directory;
+  if (place.slash && !directory) throw new FsError(isDirectory ? 'EISDIR' : 'ENOTDIR', place.path);
+  host.demandWritable();
+  demandRemoval(thread.process, parent, inode, place.path);
+  if (isDirectory !== directory) throw new FsError(directory ? 'ENOTDIR' : 'EISDIR', place.path);
+  host.dentries.pin(entry);
   try {
-    if (place.name === '.') throw new FsError('EINVAL', path);
-    if (place.name === '..') throw new FsError('ENOTEMPTY', path);
-    if (place.name === '') throw new FsError('EBUSY', path);
-    if (!directory.lock.tryWrite()) yield directory.lock.write;
+    if (!inode.lock.tryWrite()) yield inode.lock.write;
     try {
-      demandAlive(place);
-      const dentry = yield* entryLocked(thread, place);
-      const { inode } = dentry;
-      if (inode === null) throw new FsError('ENOENT', path);
-      host.demandWritable();
-      demandRemoval(thread.process, directory, inode, path);
-      if (inode.kind !== FileKind.directory) throw new FsError('ENOTDIR', path);
-      host.dentries.pin(dentry);
-      try {
-        if (!inode.lock.tryWrite()) yield inode.lock.write;
-        try {
-          yield* host.fileSystem.rmdir(directory, place.name, inode);
-          host.dentries.remove(dentry);
-        } finally {
-          inode.lock.unlockWrite();
-        }
-      } finally {
-        host.dentries.unpin(dentry);
-      }
-      return 0;
+      if (directory) yield* host.fileSystem.rmdir(parent, place.name, inode);
+      else yield* host.fileSystem.unlink(parent, place.name, inode);
+      host.dentries.remove(entry);
     } finally {
-      directory.lock.unlockWrite();
+      inode.lock.unlockWrite();
     }
   } finally {
-    host.dentries.unpin(place.directory);
+    host.dentries.unpin(entry);
   }
 }
 
@@ -150,37 +147,33 @@ export function* link(thread: CallFrame, from: string, to: string, fromAt: numbe
   host.inodes.take(inode);
   host.dentries.unpin(source);
   try {
-    const place = yield* parentOf(thread, to, toAt);
-    const directory = place.directory.inode as Inode;
-    try {
-      if (isDots(place.name)) throw new FsError('EEXIST', to);
-      if (!directory.lock.tryWrite()) yield directory.lock.write;
-      try {
-        demandAlive(place);
-        const dentry = yield* entryLocked(thread, place);
-        if (dentry.inode !== null) throw new FsError('EEXIST', to);
-        if (place.slash) throw new FsError('ENOENT', to);
-        host.demandWritable();
-        demand(thread.process, directory, May.write | May.execute, to);
-        if (inode.kind === FileKind.directory) throw new FsError('EPERM', from);
-        if (!inode.lock.tryWrite()) yield inode.lock.write;
-        try {
-          if (inode.links === 0) throw new FsError('ENOENT', from);
-          yield* host.fileSystem.link(inode, directory, place.name);
-        } finally {
-          inode.lock.unlockWrite();
-        }
-        host.dentries.made(place.directory, place.name, inode);
-        return 0;
-      } finally {
-        directory.lock.unlockWrite();
-      }
-    } finally {
-      host.dentries.unpin(place.directory);
-    }
+    return yield* atEntry(thread, to, toAt, dotsExist, linkEntry, { inode, from });
   } finally {
     host.inodes.drop(inode);
   }
+}
+
+interface Linked {
+  readonly inode: Inode;
+  readonly from: string;
+}
+
+function* linkEntry(thread: CallFrame, place: Place, entry: Dentry, { inode, from }: Linked): Task<void> {
+  const { host } = thread;
+  const directory = place.directory.inode as Inode;
+  if (entry.inode !== null) throw new FsError('EEXIST', place.path);
+  if (place.slash) throw new FsError('ENOENT', place.path);
+  host.demandWritable();
+  demand(thread.process, directory, May.write | May.execute, place.path);
+  if (inode.kind === FileKind.directory) throw new FsError('EPERM', from);
+  if (!inode.lock.tryWrite()) yield inode.lock.write;
+  try {
+    if (inode.links === 0) throw new FsError('ENOENT', from);
+    yield* host.fileSystem.link(inode, directory, place.name);
+  } finally {
+    inode.lock.unlockWrite();
+  }
+  host.dentries.made(place.directory, place.name, inode);
 }
 
 export function* rename(

@@ -12,7 +12,7 @@ import { FsError, OpenFlag, Seek, type SystemCalls, type Thread } from '@flashst
 import { CallTotals } from './files/call-totals.js';
 import { done } from './files/done.js';
 import type { FileWorkload } from './files/file-workload.js';
-import { ReplayError, ReplayErrorCode } from './replay-error.js';
+import { wrongOption } from './replay-error.js';
 
 /** Tests of iozone in the order in which they run: `-i 0` has the first two, `-i 1` the next two, `-i 2` the last two. */
 export type IozonePhase = 'write' | 'rewrite' | 'read' | 'reread' | 'randomRead' | 'randomWrite';
@@ -234,19 +234,17 @@ export function iozoneOptions(options: IozoneOptions): Required<IozoneOptions> {
   const all = { ...defaults, ...options };
   for (const name of ['size', 'record'] as const) {
     const value = all[name];
-    if (!Number.isSafeInteger(value) || value < 1) throw wrong(name, 'a whole number of bytes of at least 1', value);
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw wrongOption(name, 'a whole number of bytes of at least 1', value);
   }
-  if (all.size % all.record !== 0) throw wrong('size', `a multiple of record (${all.record})`, all.size);
+  if (all.size % all.record !== 0) throw wrongOption('size', `a multiple of record (${all.record})`, all.size);
   if (!Array.isArray(all.tests) || all.tests.length === 0 || all.tests.some((test) => ![0, 1, 2].includes(test))) {
-    throw wrong('tests', 'some of 0, 1 and 2', all.tests);
+    throw wrongOption('tests', 'some of 0, 1 and 2', all.tests);
   }
-  if (typeof all.path !== 'string' || !all.path.startsWith('/')) throw wrong('path', 'an absolute path', all.path);
+  if (typeof all.path !== 'string' || !all.path.startsWith('/'))
+    throw wrongOption('path', 'an absolute path', all.path);
   for (const name of ['includeFlush', 'includeClose', 'direct', 'sync', 'noRetest', 'keep'] as const) {
-    if (typeof all[name] !== 'boolean') throw wrong(name, 'true or false', all[name]);
+    if (typeof all[name] !== 'boolean') throw wrongOption(name, 'true or false', all[name]);
   }
   return all;
-}
-
-function wrong(name: string, expected: string, found: unknown): ReplayError {
-  return new ReplayError(ReplayErrorCode.option, `${name} must be ${expected}, found ${JSON.stringify(found)}`, name);
 }

@@ -31,3 +31,21 @@ export function sizeText(bytes: number): string {
   }
   return `${value >= 100 || Number.isInteger(value) ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
+
+/** The error of an option that is not what it must be. */
+export function wrongOption(name: string, expected: string, found: unknown): ReplayError {
+  const shown = typeof found === 'number' ? String(found) : JSON.stringify(found);
+  return new ReplayError(ReplayErrorCode.option, `${name} must be ${expected}, found ${shown}`, name);
+}
+
+/** A whole number of at least `least`. @throws ReplayError */
+export function wholeOption(name: string, value: number, least: number): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw wrongOption(name, `a whole number of at least ${least}`, value);
+}
+
+/** A number within bounds. @throws ReplayError */
+export function optionBetween(name: string, value: number, least: number, most: number): number {
+  if (value >= least && value <= most) return value;
+  throw wrongOption(name, `a number from ${least} to ${most}`, value);
+}

@@ -31,6 +31,19 @@ export class RequestStats {
     this.percentilesOverTime = new PercentileSeries(seriesIntervalNs);
   }
 
+  /** Registers everything under the name of a kind: `read.requests`, `.failed`, `.bytes`, `.iops` and so on. */
+  register(layer: LayerStats, kind: string, elapsedNs: () => number): void {
+    const perSecond = (amount: number): number => (elapsedNs() > 0 ? (amount / elapsedNs()) * 1e9 : 0);
+    layer.gauge(`${kind}.requests`, () => this.completed + this.failed);
+    layer.gauge(`${kind}.failed`, () => this.failed);
+    layer.gauge(`${kind}.bytes`, () => this.bytes);
+    layer.gauge(`${kind}.iops`, () => perSecond(this.completed));
+    layer.gauge(`${kind}.bytesPerSecond`, () => perSecond(this.bytes));
+    layer.histogram(`${kind}.latencyNs`, this.latencyNs);
+    layer.series(`${kind}.bytes`, this.bytesOverTime);
+    layer.series(`${kind}.latencyNs`, this.latencyOverTime);
+  }
+
   /** Starts counting again; what is in flight stays issued. Series go on. */
   reset(): void {
     this.issued -= this.completed + this.failed;
@@ -117,18 +130,7 @@ export class ReplayStats {
    * `.iops`, `.bytesPerSecond`, `.latencyNs.…`, and the totals.
    */
   register(layer: LayerStats): void {
-    const perSecond = (amount: number): number => (this.elapsedNs > 0 ? (amount / this.elapsedNs) * 1e9 : 0);
-    for (const [index, kind] of requestKinds.entries()) {
-      const stats = this.kinds[index];
-      layer.gauge(`${kind}.requests`, () => stats.completed + stats.failed);
-      layer.gauge(`${kind}.failed`, () => stats.failed);
-      layer.gauge(`${kind}.bytes`, () => stats.bytes);
-      layer.gauge(`${kind}.iops`, () => perSecond(stats.completed));
-      layer.gauge(`${kind}.bytesPerSecond`, () => perSecond(stats.bytes));
-      layer.histogram(`${kind}.latencyNs`, stats.latencyNs);
-      layer.series(`${kind}.bytes`, stats.bytesOverTime);
-      layer.series(`${kind}.latencyNs`, stats.latencyOverTime);
-    }
+    for (const [index, kind] of requestKinds.entries()) this.kinds[index].register(layer, kind, () => this.elapsedNs);
     layer.gauge('issued', () => this.issued);
     layer.gauge('completed', () => this.completed);
     layer.gauge('failed', () => this.failed);

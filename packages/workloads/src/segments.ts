@@ -1,7 +1,7 @@
 import { BlockOp } from '@flashstack/block-device';
 import { exponential, type RandomSource, type RandomState, type RandomStream } from '@flashstack/sim';
 import type { Operation, OperationSource } from './operation.js';
-import { ReplayError, ReplayErrorCode } from './replay-error.js';
+import { optionBetween, wholeOption, wrongOption } from './replay-error.js';
 
 /** How a device is written that takes writes in order only: by segments, each from its start, released before the next time. */
 export interface SegmentShape {
@@ -90,23 +90,23 @@ export class SegmentSource implements OperationSource {
   constructor(options: SegmentOptions, random: RandomSource) {
     const { shape, requestBytes = 65_536, logs = 1, order = 'round-robin' } = options;
     this.shape = shape;
-    this.requests = whole('requests', options.requests, 1);
-    this.requestBytes = whole('requestBytes', requestBytes, 1);
+    this.requests = wholeOption('requests', options.requests, 1);
+    this.requestBytes = wholeOption('requestBytes', requestBytes, 1);
     if (requestBytes % shape.alignBytes !== 0 || requestBytes > shape.lastCapacityBytes) {
       const expected = `a multiple of ${shape.alignBytes} up to the segment of ${shape.lastCapacityBytes} bytes`;
-      throw wrong('requestBytes', expected, requestBytes);
+      throw wrongOption('requestBytes', expected, requestBytes);
     }
     const most = shape.mostOpen > 0 ? Math.min(shape.mostOpen, shape.count - 1) : shape.count - 1;
     if (!(Number.isSafeInteger(logs) && logs >= 1 && logs <= most)) {
       const why = shape.mostOpen > 0 ? `, of which the device takes ${shape.mostOpen} partly written` : '';
-      throw wrong('logs', `a whole number from 1 to ${most}: there are ${shape.count} segments${why}`, logs);
+      throw wrongOption('logs', `a whole number from 1 to ${most}: there are ${shape.count} segments${why}`, logs);
     }
     this.order = order;
-    this.hotSegments = Math.ceil(between('hotFraction', options.hotFraction ?? 0.2, 0, 1) * shape.count);
-    this.hotShare = between('hotShare', options.hotShare ?? 0.8, 0, 1);
-    this.readShare = between('readShare', options.readShare ?? 0, 0, 1);
-    this.flushEvery = whole('flushEvery', options.flushEvery ?? 0, 0);
-    this.gapNs = between('gapNs', options.gapNs ?? 0, 0, Number.MAX_SAFE_INTEGER);
+    this.hotSegments = Math.ceil(optionBetween('hotFraction', options.hotFraction ?? 0.2, 0, 1) * shape.count);
+    this.hotShare = optionBetween('hotShare', options.hotShare ?? 0.8, 0, 1);
+    this.readShare = optionBetween('readShare', options.readShare ?? 0, 0, 1);
+    this.flushEvery = wholeOption('flushEvery', options.flushEvery ?? 0, 0);
+    this.gapNs = optionBetween('gapNs', options.gapNs ?? 0, 0, Number.MAX_SAFE_INTEGER);
     this.poisson = options.gaps === 'exponential';
     this.endByte = shape.firstByte + (shape.count - 1) * shape.segmentBytes + shape.lastCapacityBytes;
     // A zone is reset as a whole, with what cannot be written of it.
@@ -249,18 +249,4 @@ export class SegmentSource implements OperationSource {
     }
     return count;
   }
-}
-
-function whole(name: string, value: number, least: number): number {
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw wrong(name, `a whole number of at least ${least}`, value);
-}
-
-function between(name: string, value: number, least: number, most: number): number {
-  if (value >= least && value <= most) return value;
-  throw wrong(name, `a number from ${least} to ${most}`, value);
-}
-
-function wrong(name: string, expected: string, found: unknown): ReplayError {
-  return new ReplayError(ReplayErrorCode.option, `${name} must be ${expected}, found ${found}`, name);
 }

@@ -12,7 +12,7 @@ import {
   ZipfRanks,
 } from '@flashstack/sim';
 import type { Operation, OperationSource } from './operation.js';
-import { ReplayError, ReplayErrorCode } from './replay-error.js';
+import { optionBetween, ReplayError, ReplayErrorCode, wholeOption, wrongOption } from './replay-error.js';
 import { type RequestSize, RequestSizes } from './request-sizes.js';
 
 /**
@@ -112,13 +112,13 @@ export class SyntheticSource implements OperationSource {
   /** @throws ReplayError naming the option that is impossible. */
   constructor(options: SyntheticOptions, random: RandomSource) {
     this.sizes = options.sizes === undefined ? null : new RequestSizes(options.sizes);
-    this.requestBytes = this.sizes?.greatest ?? whole('requestBytes', options.requestBytes ?? 4096, 1);
-    this.alignBytes = whole('alignBytes', options.alignBytes ?? this.sizes?.least ?? this.requestBytes, 1);
-    this.offsetBytes = whole('offsetBytes', options.offsetBytes ?? 0, 0);
-    const range = whole('rangeBytes', options.rangeBytes, 1);
+    this.requestBytes = this.sizes?.greatest ?? wholeOption('requestBytes', options.requestBytes ?? 4096, 1);
+    this.alignBytes = wholeOption('alignBytes', options.alignBytes ?? this.sizes?.least ?? this.requestBytes, 1);
+    this.offsetBytes = wholeOption('offsetBytes', options.offsetBytes ?? 0, 0);
+    const range = wholeOption('rangeBytes', options.rangeBytes, 1);
     if (range < this.requestBytes) {
       const least = this.sizes === null ? 'requestBytes' : 'the greatest of sizes';
-      throw wrong('rangeBytes', `at least ${least} (${this.requestBytes})`, range);
+      throw wrongOption('rangeBytes', `at least ${least} (${this.requestBytes})`, range);
     }
     this.positions = Math.floor((range - this.requestBytes) / this.alignBytes) + 1;
     this.endByte = this.offsetBytes + (this.positions - 1) * this.alignBytes + this.requestBytes;
@@ -128,15 +128,15 @@ export class SyntheticSource implements OperationSource {
       this.requests = Number.POSITIVE_INFINITY;
       this.bytes = options.bytes;
     }
-    this.readShare = between('readShare', options.readShare ?? 0, 0, 1);
-    this.gapNs = between('gapNs', options.gapNs ?? 0, 0, Number.MAX_SAFE_INTEGER);
+    this.readShare = optionBetween('readShare', options.readShare ?? 0, 0, 1);
+    this.gapNs = optionBetween('gapNs', options.gapNs ?? 0, 0, Number.MAX_SAFE_INTEGER);
     this.poisson = options.gaps === 'exponential';
-    this.burst = whole('burst', options.burst ?? 0, 0);
-    this.pauseNs = whole('pauseNs', options.pauseNs ?? 0, 0);
-    this.onNs = whole('onNs', options.onNs ?? 0, 0);
-    this.offNs = whole('offNs', options.offNs ?? 0, 0);
-    if (this.offNs > 0 && this.onNs === 0) throw wrong('onNs', 'greater than 0 if offNs is', 0);
-    this.flushEvery = whole('flushEvery', options.flushEvery ?? 0, 0);
+    this.burst = wholeOption('burst', options.burst ?? 0, 0);
+    this.pauseNs = wholeOption('pauseNs', options.pauseNs ?? 0, 0);
+    this.onNs = wholeOption('onNs', options.onNs ?? 0, 0);
+    this.offNs = wholeOption('offNs', options.offNs ?? 0, 0);
+    if (this.offNs > 0 && this.onNs === 0) throw wrongOption('onNs', 'greater than 0 if offNs is', 0);
+    this.flushEvery = wholeOption('flushEvery', options.flushEvery ?? 0, 0);
     this.ranks = ranksOf(options, this.positions);
     const scattered = this.ranks !== null && options.pattern !== 'random' && (options.scatter ?? true);
     this.scatter = scattered ? new Permutation(this.positions, random.stream('workload.scatter')) : null;
@@ -238,15 +238,15 @@ function ranksOf(options: SyntheticOptions, positions: number): RankDistribution
     case 'random':
       return new UniformRanks(positions);
     case 'zipf':
-      return new ZipfRanks(positions, between('theta', options.theta ?? 0.99, 0, 1000));
+      return new ZipfRanks(positions, optionBetween('theta', options.theta ?? 0.99, 0, 1000));
     case 'pareto':
-      return new ParetoRanks(positions, between('h', options.h ?? 0.2, 1e-9, 1 - 1e-9));
+      return new ParetoRanks(positions, optionBetween('h', options.h ?? 0.2, 1e-9, 1 - 1e-9));
     case 'hot-cold': {
-      const fraction = between('hotFraction', options.hotFraction ?? 0.2, 0, 1);
-      return new HotColdRanks(positions, fraction, between('hotShare', options.hotShare ?? 0.8, 0, 1));
+      const fraction = optionBetween('hotFraction', options.hotFraction ?? 0.2, 0, 1);
+      return new HotColdRanks(positions, fraction, optionBetween('hotShare', options.hotShare ?? 0.8, 0, 1));
     }
     default:
-      throw wrong('pattern', 'sequential, random, zipf, pareto or hot-cold', options.pattern);
+      throw wrongOption('pattern', 'sequential, random, zipf, pareto or hot-cold', options.pattern);
   }
 }
 
@@ -254,20 +254,6 @@ function requestsOf(options: SyntheticOptions, requestBytes: number): number {
   if ((options.requests === undefined) === (options.bytes === undefined)) {
     throw new ReplayError(ReplayErrorCode.option, 'give either requests or bytes', 'requests');
   }
-  if (options.requests !== undefined) return whole('requests', options.requests, 1);
-  return Math.ceil(whole('bytes', options.bytes as number, 1) / requestBytes);
-}
-
-function whole(name: string, value: number, least: number): number {
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw wrong(name, `a whole number of at least ${least}`, value);
-}
-
-function between(name: string, value: number, least: number, most: number): number {
-  if (value >= least && value <= most) return value;
-  throw wrong(name, `a number from ${least} to ${most}`, value);
-}
-
-function wrong(name: string, expected: string, found: unknown): ReplayError {
-  return new ReplayError(ReplayErrorCode.option, `${name} must be ${expected}, found ${found}`, name);
+  if (options.requests !== undefined) return wholeOption('requests', options.requests, 1);
+  return Math.ceil(wholeOption('bytes', options.bytes as number, 1) / requestBytes);
 }

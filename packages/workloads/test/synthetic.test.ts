@@ -237,7 +237,7 @@ test.each([
   [{ bytes: 5 }, 'give either requests or bytes'],
   [{ readShare: 1.5 }, 'readShare must be a number from 0 to 1, found 1.5'],
   [{ pattern: 'zipf', theta: -1 }, 'theta must be a number from 0 to 1000, found -1'],
-  [{ pattern: 'up' }, 'pattern must be sequential, random, zipf, pareto or hot-cold, found up'],
+  [{ pattern: 'up' }, 'pattern must be sequential, random, zipf, pareto or hot-cold, found "up"'],
   [{ offsetBytes: Number.NaN }, 'offsetBytes must be a whole number of at least 0, found NaN'],
 ])('refuses %j', (change, message) => {
   const options = { pattern: 'random', rangeBytes: MiB, requests: 1, ...change } as SyntheticOptions;

@@ -46,8 +46,8 @@ export function* allocateRange(
 /** Makes bytes read as zero; whole pages lose their space too if `free`. */
 function* emptyRange(inode: Inode, offset: number, end: number, free: boolean, cache: PageCache): Task<void> {
   const first = Math.ceil(offset / PAGE_BYTES);
-  // A hole that reaches the end of the file takes its last page along, of which nothing else is left.
-  const limit = Math.floor(Math.max(end, free && end >= inode.size ? pageEnd(inode.size) : 0) / PAGE_BYTES);
+  // A hole that reaches beyond the end of the file takes its last page along, of which nothing else is left.
+  const limit = Math.floor(Math.max(end, free && end > inode.size ? pageEnd(inode.size) : 0) / PAGE_BYTES);
   yield* emptyCache(inode, first, limit, cache);
   zeroPart(inode, offset, Math.min(end, first * PAGE_BYTES), cache);
   if (limit >= first) zeroPart(inode, limit * PAGE_BYTES, end, cache);

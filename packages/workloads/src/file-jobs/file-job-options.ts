@@ -1,13 +1,12 @@
 import {
   HotColdRanks,
-  type InputError,
   ParetoRanks,
   type RankDistribution,
   UniformRanks,
   unknownName,
   ZipfRanks,
 } from '@flashstack/sim';
-import { ReplayError, ReplayErrorCode } from '../replay-error.js';
+import { wrongOption } from '../replay-error.js';
 
 /** What a file job does, by fio's names; `rw` and `readwrite` are one. */
 export type FileJobMode = 'read' | 'write' | 'randread' | 'randwrite' | 'rw' | 'readwrite' | 'randrw';
@@ -114,12 +113,14 @@ export function fileJob(options: FileJobOptions): FileJob {
   }
   const job: FileJob = { ...defaults, ioSize: options.size, ...options };
   for (const [name, value] of Object.entries(job)) checkOption(name, value);
-  if (job.bs > job.size) throw wrong('size', `at least bs (${job.bs})`, job.size);
-  if (job.bs > job.ioSize) throw wrong('ioSize', `at least bs (${job.bs})`, job.ioSize);
-  if (!(job.rwmixread >= 0 && job.rwmixread <= 100)) throw wrong('rwmixread', 'per cent, from 0 to 100', job.rwmixread);
-  if (job.timeBased && job.runtimeNs === 0) throw wrong('runtimeNs', 'greater than 0 with timeBased', 0);
-  if (!job.directory.startsWith('/')) throw wrong('directory', 'an absolute path', job.directory);
-  if (job.name === '' || job.name.includes('/')) throw wrong('name', 'a name without /, used for files', job.name);
+  if (job.bs > job.size) throw wrongOption('size', `at least bs (${job.bs})`, job.size);
+  if (job.bs > job.ioSize) throw wrongOption('ioSize', `at least bs (${job.bs})`, job.ioSize);
+  if (!(job.rwmixread >= 0 && job.rwmixread <= 100))
+    throw wrongOption('rwmixread', 'per cent, from 0 to 100', job.rwmixread);
+  if (job.timeBased && job.runtimeNs === 0) throw wrongOption('runtimeNs', 'greater than 0 with timeBased', 0);
+  if (!job.directory.startsWith('/')) throw wrongOption('directory', 'an absolute path', job.directory);
+  if (job.name === '' || job.name.includes('/'))
+    throw wrongOption('name', 'a name without /, used for files', job.name);
   if (isRandom(job)) distributionOf(job, Math.floor(job.size / job.bs));
   return job;
 }
@@ -131,10 +132,10 @@ function checkOption(name: string, value: unknown): void {
     }
   } else if (least[name] !== undefined) {
     if (!Number.isSafeInteger(value) || (value as number) < least[name]) {
-      throw wrong(name, `a whole number of at least ${least[name]}`, value);
+      throw wrongOption(name, `a whole number of at least ${least[name]}`, value);
     }
   } else if (typeof value !== typeof defaults[name as keyof typeof defaults]) {
-    throw wrong(name, `a ${typeof defaults[name as keyof typeof defaults]}`, value);
+    throw wrongOption(name, `a ${typeof defaults[name as keyof typeof defaults]}`, value);
   }
 }
 
@@ -164,15 +165,11 @@ export function distributionOf(job: FileJob, blocks: number): RankDistribution |
     if (shares !== null) return new HotColdRanks(blocks, Number(shares[2]) / 100, Number(shares[1]) / 100);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw wrong('randomDistribution', `possible (${error.message})`, job.randomDistribution);
+    throw wrongOption('randomDistribution', `possible (${error.message})`, job.randomDistribution);
   }
-  throw wrong(
+  throw wrongOption(
     'randomDistribution',
     'random, zipf:theta, pareto:h or hot-cold:accesses%/blocks%',
     job.randomDistribution,
   );
-}
-
-function wrong(name: string, expected: string, found: unknown): InputError {
-  return new ReplayError(ReplayErrorCode.option, `${name} must be ${expected}, found ${JSON.stringify(found)}`, name);
 }

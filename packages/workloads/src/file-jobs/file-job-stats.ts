@@ -35,18 +35,7 @@ export class FileJobStats {
 
   /** Registers everything: for each kind `read.requests`, `.failed`, `.bytes`, `.iops`, `.bytesPerSecond`, `.latencyNs.…`. */
   register(layer: LayerStats): void {
-    const perSecond = (amount: number): number => (this.elapsedNs > 0 ? (amount / this.elapsedNs) * 1e9 : 0);
-    for (const [index, kind] of jobOperations.entries()) {
-      const stats = this.kinds[index];
-      layer.gauge(`${kind}.requests`, () => stats.completed + stats.failed);
-      layer.gauge(`${kind}.failed`, () => stats.failed);
-      layer.gauge(`${kind}.bytes`, () => stats.bytes);
-      layer.gauge(`${kind}.iops`, () => perSecond(stats.completed));
-      layer.gauge(`${kind}.bytesPerSecond`, () => perSecond(stats.bytes));
-      layer.histogram(`${kind}.latencyNs`, stats.latencyNs);
-      layer.series(`${kind}.bytes`, stats.bytesOverTime);
-      layer.series(`${kind}.latencyNs`, stats.latencyOverTime);
-    }
+    for (const [index, kind] of jobOperations.entries()) this.kinds[index].register(layer, kind, () => this.elapsedNs);
     layer.gauge('short', () => this.short);
     layer.gauge('elapsedNs', () => this.elapsedNs);
   }

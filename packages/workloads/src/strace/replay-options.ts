@@ -1,5 +1,5 @@
 import { unknownName } from '@flashstack/sim';
-import { ReplayError, ReplayErrorCode } from '../replay-error.js';
+import { ReplayError, ReplayErrorCode, wrongOption } from '../replay-error.js';
 
 /**
  * Which calls wait for which.
@@ -69,7 +69,7 @@ export function checkedOptions(options: SystemReplayOptions, timed: boolean): Re
     if (value !== undefined) checkOption(name, value, kind);
   }
   if (options.root === undefined) {
-    throw wrong('root', 'the directory of the traced machine that is replayed, such as /mnt/bench', options.root);
+    throw wrongOption('root', 'the directory of the traced machine that is replayed, such as /mnt/bench', options.root);
   }
   const { pace = 'closed', timeScale = 1 } = options;
   if (pace !== 'closed' && !timed) {
@@ -80,7 +80,7 @@ export function checkedOptions(options: SystemReplayOptions, timed: boolean): Re
       'pace',
     );
   }
-  if (!(timeScale > 0)) throw wrong('timeScale', 'a number greater than 0', timeScale);
+  if (!(timeScale > 0)) throw wrongOption('timeScale', 'a number greater than 0', timeScale);
   return {
     target: '/',
     directory: options.root,
@@ -99,15 +99,11 @@ function checkOption(name: string, value: unknown, kind: readonly string[] | 'pa
   if (typeof kind !== 'string') {
     if (typeof value !== 'string' || !kind.includes(value)) throw unknownName(`value of ${name}`, String(value), kind);
   } else if (kind === 'path') {
-    if (typeof value !== 'string' || !value.startsWith('/')) throw wrong(name, 'an absolute path', value);
+    if (typeof value !== 'string' || !value.startsWith('/')) throw wrongOption(name, 'an absolute path', value);
   } else if (kind === 'number') {
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
-      throw wrong(name, 'a number of at least 0', value);
+      throw wrongOption(name, 'a number of at least 0', value);
   } else if (typeof value !== 'boolean') {
-    throw wrong(name, 'true or false', value);
+    throw wrongOption(name, 'true or false', value);
   }
-}
-
-function wrong(name: string, expected: string, found: unknown): ReplayError {
-  return new ReplayError(ReplayErrorCode.option, `${name} must be ${expected}, found ${JSON.stringify(found)}`, name);
 }
