@@ -161,14 +161,9 @@ export function touchToRead(thread: CallFrame, file: OpenFile, offset: number, l
   const { inode, reader } = file;
   const { cache } = thread.host;
   const end = Math.min(offset + length, inode.size);
-  if (cache.touch === undefined) {
-    const done = cache.read(inode, reader, offset, end - offset, null);
-    if (typeof done !== 'number') return done;
-  } else {
-    for (let page = Math.floor(offset / PAGE_BYTES); page * PAGE_BYTES < end; page++) {
-      const touched = cache.touch(inode, reader, page, file.mappingAdvice);
-      if (typeof touched !== 'number') return touchRest(thread, file, offset, end, page + 1, touched);
-    }
+  for (let page = Math.floor(offset / PAGE_BYTES); page * PAGE_BYTES < end; page++) {
+    const touched = cache.touch(inode, reader, page, file.mappingAdvice);
+    if (typeof touched !== 'number') return touchRest(thread, file, offset, end, page + 1, touched);
   }
   touchAccessTime(thread, inode, file.flags);
   return end - offset;
@@ -185,7 +180,7 @@ function* touchRest(
   const { cache } = thread.host;
   yield* begun;
   for (let page = next; page * PAGE_BYTES < Math.min(end, file.inode.size); page++) {
-    const touched = cache.touch?.(file.inode, file.reader, page, file.mappingAdvice) ?? 0;
+    const touched = cache.touch(file.inode, file.reader, page, file.mappingAdvice);
     if (typeof touched !== 'number') yield* touched;
   }
   touchAccessTime(thread, file.inode, file.flags);
@@ -206,12 +201,15 @@ export function* touchToWrite(
   const { cache, fileSystem } = thread.host;
   const end = Math.min(offset + length, inode.size);
   for (let at = offset; at < end; ) {
-    const count = Math.min(end - at, PAGE_BYTES - (at % PAGE_BYTES));
     const page = Math.floor(at / PAGE_BYTES);
-    const loaded = cache.touch?.(inode, file.reader, page, file.mappingAdvice) ?? cache.load(inode, page, 1);
+    const loaded = cache.touch(inode, file.reader, page, file.mappingAdvice);
     if (typeof loaded !== 'number') yield* loaded;
     if (!inode.lock.tryWrite()) yield inode.lock.write;
+    let count: number;
     try {
+      // A store does not extend a file that was truncated meanwhile.
+      count = Math.min(end - at, PAGE_BYTES - (at % PAGE_BYTES), inode.size - at);
+      if (count <= 0) return at - offset;
       const begun = fileSystem.beginWrite(inode, at, count);
       if (typeof begun !== 'number') yield* begun;
       const part = from === null ? null : from.subarray(at - offset, at - offset + count);

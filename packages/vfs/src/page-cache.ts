@@ -118,9 +118,9 @@ export interface FileCache extends PageCache {
   write(inode: Inode, offset: number, length: number, from: Uint8Array | null, seed: number): MaybeTask;
   /**
    * A load through a shared mapping of the file: brings the page in as a fault does. `advice`: the `MemoryAdvice` of the
-   * mapping. A store is a `write` after it. Absent: `read` is as good. 0, or the rest as a task. @throws FsError EIO
+   * mapping. A store is a `write` after it. 0, or the rest as a task. @throws FsError EIO
    */
-  touch?(inode: Inode, reader: object, page: number, advice: number): MaybeTask;
+  touch(inode: Inode, reader: object, page: number, advice: number): MaybeTask;
   /** `posix_fadvise` and `readahead`; `advice`: `FileAdvice`. */
   advise(inode: Inode, reader: object, offset: number, length: number, advice: number): MaybeTask;
   /** Begins to write dirty pages within these bytes and does not wait for them. */

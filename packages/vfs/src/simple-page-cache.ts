@@ -69,6 +69,11 @@ export class SimplePageCache implements FileCache {
     return this.mapping(inode).missing(first, count) < 0 ? 0 : this.loadMissing(inode, first, count);
   }
 
+  /** Simple: one page alone, whatever the advice. */
+  touch(inode: Inode, _reader: object, page: number): MaybeTask {
+    return this.load(inode, page, 1);
+  }
+
   advise(inode: Inode, _reader: object, offset: number, length: number, advice: number): MaybeTask {
     const end = Math.min(length === 0 ? inode.size : offset + length, inode.size);
     if (end <= offset) return 0;
