@@ -122,7 +122,10 @@ function origins(view: RunView): Markup | null {
   const base = parts.some(({ layer }) => layer === 'application')
     ? 'a byte of the programs'
     : 'a byte that the drive took';
-  const caption = `By whom, at each layer. ×: bytes of flash for ${base}; the rows add up.`;
+  const earlier = parts.some(({ origin }) => origin === 'preconditioned')
+    ? ' Earlier data is what the drive held before the run.'
+    : '';
+  const caption = `By whom, at each layer. ×: bytes of flash for ${base}; the rows add up.${earlier}`;
   return panelHtml(isWide(parts) ? 12 : 5, 'Who caused the writes', caption, tableHtml(flowTable(parts)));
 }
 
