@@ -4,6 +4,7 @@ import { comparisonHeadline, ratioTitle } from './compare/headline.js';
 import { ratioFigure } from './compare/ratio-figure.js';
 import { allMetricsTable, differenceTable, measureTable } from './compare/tables.js';
 import type { Figure } from './figure.js';
+import { flowFigure } from './figures/flow.js';
 import { html, type Insert, type Markup } from './markup.js';
 import { count } from './numbers.js';
 import { pageHtml } from './page/page.js';
@@ -15,6 +16,9 @@ import type { RunView } from './view.js';
 /** Rows of the table of differences that are shown at once. */
 const DIFFERENCES = 8;
 
+/** With more groups the flows of their writes would be a page of their own. */
+const FLOWS = 6;
+
 /** All figures of a comparison, in order. */
 export function comparisonFigures(views: readonly RunView[], options: ReportOptions): Figure[] {
   return figuresOf(compare(views, options.baseline ?? 0));
@@ -25,9 +29,20 @@ function figuresOf(comparison: Comparison): Figure[] {
   return [
     ...each.map((at) => ratioFigure(comparison, at, ratioTitle(comparison, at))),
     writesFigure(comparison),
+    ...flowFigures(comparison),
     ...each.flatMap((at) => [latencyFigure(comparison, at), panelsFigure(comparison, at)]),
     waitsFigure(comparison),
   ];
+}
+
+/** How bytes grow through the layers, in the first run of each group. */
+function flowFigures({ systems, workloads, groups }: Comparison): Figure[] {
+  if (groups.length > FLOWS) return [];
+  return groups.flatMap(({ system, workload, views: [view] }, at) => {
+    if (view.writeFlow.length === 0) return [];
+    const under = workloads[workload] === '' ? '' : `, ${workloads[workload]}`;
+    return [flowFigure(view, { id: `write-flow-${at + 1}`, name: `${systems[system].name}${under}` })];
+  });
 }
 
 /** The report of several runs. */
@@ -46,6 +61,7 @@ export function comparisonReport(views: readonly RunView[], options: ReportOptio
       body: [shown((id) => id === 'writes' || (!single && id.startsWith('ratios')))],
     },
     ...(single ? [] : [differencesSection(comparison)]),
+    ...(figures.some(({ id }) => isFlow(id)) ? [{ ...flowSection, body: [shown(isFlow)] }] : []),
     {
       id: 'latency',
       name: 'Latency and time',
@@ -62,6 +78,13 @@ export function comparisonReport(views: readonly RunView[], options: ReportOptio
     footer: footer(views),
   });
 }
+
+const isFlow = (id: string): boolean => id.startsWith('write-flow');
+const flowSection: Omit<Section, 'body'> = {
+  id: 'flow',
+  name: 'Writes by origin',
+  title: 'Writes from layer to layer',
+};
 
 function defaultTitle({ systems, drive, workloads }: Comparison): string {
   const under = workloads.filter((name) => name !== '');

@@ -100,7 +100,7 @@ describe('the page', () => {
   test('has its figures, the same bytes for the same results', () => {
     expect(page).toBe(renderReport([...greedy, ...fifo]));
     const ids = [...page.matchAll(/<figure class="s\d+" id="([\w-]+)"/g)].map((match) => match[1]);
-    expect(ids).toEqual(['ratios-1', 'writes', 'latency-1', 'throughput-1', 'waits']);
+    expect(ids).toEqual(['ratios-1', 'writes', 'write-flow-1', 'write-flow-2', 'latency-1', 'throughput-1', 'waits']);
     expect(Buffer.byteLength(page)).toBeLessThan(400_000);
     expect(page).not.toMatch(/NaN|Infinity|undefined|https?:/);
   });

@@ -43,7 +43,7 @@ test('figures have the colours of the theme asked for, and hatches of their own'
 
 test('figures of a comparison', async () => {
   const names = figureFiles([result, await withVictim('fifo')]).map((file) => file.name);
-  expect(names).toEqual(['ratios-1', 'writes', 'latency-1', 'throughput-1', 'waits']);
+  expect(names).toEqual(['ratios-1', 'writes', 'write-flow-1', 'write-flow-2', 'latency-1', 'throughput-1', 'waits']);
 });
 
 test('figures without numbers are left out', () => {

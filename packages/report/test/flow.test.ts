@@ -258,6 +258,25 @@ describe('the figure', () => {
     expect(flowFigure(withFlow(parts)).title).toBe(title);
   });
 
+  test('of several runs has their names; of too many there is none', () => {
+    const runs = [1, 2, 3, 4, 5, 6, 7].map((seed) => {
+      const copy = copyOf(result);
+      copy.spec.device.name = `drive ${seed}`;
+      copy.spec.device.capacityBytes += seed;
+      return copy as ExperimentResult;
+    });
+    const page = renderReport(runs.slice(0, 2));
+    expect(page).toContain('Writes from layer to layer');
+    for (const seed of [1, 2]) {
+      expect(page).toMatch(
+        new RegExp(
+          `id="write-flow-${seed}"><figcaption><h3>[^<]*drive ${seed}[^<]*: one byte written to the drive cost`,
+        ),
+      );
+    }
+    expect(renderReport(runs)).not.toContain('write-flow');
+  });
+
   test('of a result without the numbers is a sentence, and there is no table', () => {
     const { writeFlow: _, ...old } = copyOf(result);
     const page = renderReport([old as unknown as ExperimentResult]);

@@ -29,8 +29,15 @@ const LABEL_SHARE = 0.42;
 /** Heads of more columns stand at two heights where there is little room. */
 const ABREAST = 3;
 
-/** The bytes written as a flow from layer to layer. */
-export function flowFigure(view: RunView): Figure {
+/** A figure of one run among several. */
+export interface OneOf {
+  readonly id: string;
+  /** What the run is called. */
+  readonly name: string;
+}
+
+/** The bytes written as a flow from layer to layer; of one run among several with its name. */
+export function flowFigure(view: RunView, one: OneOf | null = null): Figure {
   const parts = view.writeFlow;
   const flow = flowOf(parts);
   if (flow === null) {
@@ -40,12 +47,13 @@ export function flowFigure(view: RunView): Figure {
   }
   const height = (narrow: boolean): number =>
     headRoom(flow, narrow) + Math.max(210, endsOf(flow).length * LABEL_Y) + BOTTOM;
+  const found = finding(view, flow);
   return {
-    id: 'write-flow',
-    title: finding(view, flow),
+    id: one?.id ?? 'write-flow',
+    title: one === null ? found : `${one.name}: ${found.charAt(0).toLowerCase()}${found.slice(1)}`,
     caption:
       'The height is bytes. What a layer adds begins at its bars, what it keeps off ends in the grey one; a ribbon widens where parts are filled up to whole slots. Copies stand below what they are of. Below 1 % flows are drawn as one.',
-    span: isWide(parts) ? 12 : 7,
+    span: one !== null ? 6 : isWide(parts) ? 12 : 7,
     content: { heights: [height(false), height(true)], sketch: (size) => sketchOf(flow, size) },
   };
 }

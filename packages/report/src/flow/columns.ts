@@ -44,7 +44,7 @@ const OTHER = 'other';
 /** What is less than this share of the largest column everywhere is drawn with others. */
 const SMALL = 0.01;
 const BETWEEN = { application: 'pageCache', fileSystem: 'blockLayer', device: 'buffer' } as const;
-const ABSORBERS = { pageCache: 'the page cache', blockLayer: 'the block layer', buffer: 'the write buffer' } as const;
+const ABSORBERS = { pageCache: 'page cache', blockLayer: 'block layer', buffer: 'write buffer' } as const;
 
 /** Bytes by owner of parts that are wanted. */
 function byOrigin(parts: readonly WritePart[], wanted: (part: WritePart) => boolean): Map<string, number> {
@@ -99,7 +99,7 @@ function entriesOf(bytes: ReadonlyMap<string, number>): FlowEntry[] {
 
 function goneEntry(lost: ReadonlyMap<string, number>, absorber: string): FlowEntry[] {
   const bytes = [...lost.values()].reduce((sum, value) => sum + value, 0);
-  const swatch: Swatch = { token: 'skip', label: `kept off by ${absorber}`, hatched: true };
+  const swatch: Swatch = { token: 'skip', label: `${absorber} kept off`, hatched: true };
   return bytes === 0 ? [] : [{ key: GONE, swatch, bytes, gone: true }];
 }
 
