@@ -1,6 +1,7 @@
 import type { Allocator } from './allocator.js';
 import type { Collector } from './collector.js';
 import { FtlStatus } from './contract.js';
+import { FtlError } from './errors.js';
 import type { Frontiers } from './frontier.js';
 import type { FrontierLayout } from './frontier-layout.js';
 import { Done } from './frontier-parts.js';
@@ -56,6 +57,9 @@ export class HostWrites extends HostQueue {
 
   protected place(lpn: number, origin: number, hint: number, job: number, from: number): boolean {
     const { frontiers, collector, table, stats, upkeep, allocator, eraser, mapCache } = this.ftl;
+    // The map is far larger than a CPU's cache: asked for so early, its entry comes from memory while room is found.
+    if (frontiers.l2p[lpn] < UNMAPPED)
+      throw new FtlError('ERR_FTL_ACCOUNTING', `the map has no valid entry for ${lpn}`);
     if (mapCache !== null) this.lookUp(mapCache, lpn, job);
     let stream = 0;
     let group = allocator.anyGroup;

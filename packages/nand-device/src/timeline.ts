@@ -215,7 +215,7 @@ export class TimelineScheduler extends TransactionScheduler {
     return this.placement.times.trace !== null || this.probe !== null;
   }
 
-  /** A token whose `readyNs` follows from `after`, which is used up. */
+  /** A token whose `readyNs` follows from `after`, which is used up; its phases are still to be filled. */
   private openReady(status: number, after: Token): Token {
     const { tokens } = this;
     let ready = this.simulator.now;
@@ -223,7 +223,7 @@ export class TimelineScheduler extends TransactionScheduler {
       if (tokens.doneNs[after] > ready) ready = tokens.doneNs[after];
       tokens.release(after);
     }
-    const token = tokens.open();
+    const token = tokens.take();
     tokens.status[token] = status;
     tokens.readyNs[token] = ready;
     return token;

@@ -89,14 +89,20 @@ export class Transactions {
     return this.state.length;
   }
 
-  /** Takes a free token; phases and `mate` are zero, the other columns are the caller's to fill. */
-  open(): Token {
+  /** Takes a free token; `mate` is zero, the other columns, phases included, are the caller's to fill. */
+  take(): Token {
     if (this.firstFree === this.state.length) this.grow();
     const token = this.firstFree;
     this.firstFree = this.nextFree[token];
     this.state[token] = TokenState.held;
     this.mate[token] = 0;
     this.live++;
+    return token;
+  }
+
+  /** The same, with phases of zero. */
+  open(): Token {
+    const token = this.take();
     const base = token * NAND_PHASES;
     const phases = this.phasesNs;
     phases[base] = 0;

@@ -100,6 +100,9 @@ export class RequestContents {
 
   /** Gives a reading host what flash holds; `psn` −1: zeroes. */
   deliverSlot(h: number, lpn: number, mask: number, psn: number): void {
+    const request = this.table.request[h];
+    // Mostly nobody wants the contents: then what flash holds need not be fetched from memory.
+    if (request === null || (request.data === null && request.tags === null)) return;
     if (psn >= 0 && this.isHandle(psn)) this.deliverRecord(h, lpn, mask, this.words[psn]);
     else this.deliverTag(h, lpn, mask, psn < 0 ? 0 : this.words[psn]);
   }
