@@ -16,8 +16,9 @@ import { groupsOf } from './groups.js';
 import { Interrupt, orNone } from './interrupt.js';
 import { metricsTable } from './metrics-table.js';
 import { parseWhole } from './option-flags.js';
+import { loadRecorded, named, type Recorded } from './recorded.js';
 import { UsageError } from './report-error.js';
-import { loadTrace, named, type Run, type RunExtras, runSpec } from './run.js';
+import { type Run, type RunExtras, runSpec } from './run.js';
 import type { Session } from './session.js';
 import { renderSummary } from './summary.js';
 
@@ -46,8 +47,8 @@ export async function runExperimentCommand(
     const seeds = parseWhole('--seeds', flags.seeds, 1, 10_000);
     checkFiles(flags, seeds);
     const loaded = await load();
-    const trace = await loadTrace(loaded, session, interrupt);
-    const spec = named(loaded, trace);
+    const recorded = await loadRecorded(loaded, session, interrupt);
+    const spec = named(loaded, recorded);
     const name = nameOf(spec);
     const runs: Run[] = [];
     const files: (readonly [string, string])[] = [];
@@ -55,7 +56,7 @@ export async function runExperimentCommand(
     for (let index = 0; index < seeds && !interrupt.requested; index++) {
       const seed = (spec.spec.seed ?? 1) + index;
       const one = { ...spec, spec: { ...spec.spec, seed } };
-      const run = await runOne(one, trace, flags, session, interrupt, files).catch(orNone(runs.length));
+      const run = await runOne(one, recorded, flags, session, interrupt, files).catch(orNone(runs.length));
       if (run === null) break;
       runs.push(run);
       if (seeds > 1) session.note('seed', `${seed}: ${run.cost}`);
@@ -74,7 +75,7 @@ export async function runExperimentCommand(
 
 async function runOne(
   loaded: LoadedSpec,
-  trace: Awaited<ReturnType<typeof loadTrace>>,
+  recorded: Recorded | null,
   flags: ExperimentFlags,
   session: Session,
   interrupt: Interrupt,
@@ -82,7 +83,7 @@ async function runOne(
 ): Promise<Run> {
   const { traceEvents: events, saveDrive, loadDrive } = flags;
   if (events === undefined && saveDrive === undefined && loadDrive === undefined) {
-    return await runSpec(loaded, trace, session, interrupt);
+    return await runSpec(loaded, recorded, session, interrupt);
   }
   const { TimelineRecorder, traceEvents } = await import('@flashstack/report');
   let recorder: InstanceType<typeof TimelineRecorder> | null = null;
@@ -97,7 +98,7 @@ async function runOne(
     ...(saveDrive === undefined ? {} : { saveImage: (image: Uint8Array) => writeWhole(saveDrive, image) }),
     ...(loadDrive === undefined ? {} : { image: readImage(loadDrive) }),
   };
-  const run = await runSpec(loaded, trace, session, interrupt, extras);
+  const run = await runSpec(loaded, recorded, session, interrupt, extras);
   if (saveDrive !== undefined) files.push(['drive', saveDrive]);
   if (events !== undefined && recorder !== null) {
     writeWhole(events, [...traceEvents(recorder)].join(''));

@@ -1,17 +1,11 @@
-import {
-  type ExperimentProgress,
-  type ExperimentResult,
-  type ExperimentSpec,
-  runExperiment,
-  traceReading,
-} from '@flashstack/experiment';
+import { type ExperimentProgress, type ExperimentResult, runExperiment } from '@flashstack/experiment';
 import { HostError, type LoadedSpec } from '@flashstack/experiment/node';
 import { InputError } from '@flashstack/sim';
 import type { PreconditionState, Ssd } from '@flashstack/ssd';
-import { ReplayError, ReplayErrorCode, type Trace } from '@flashstack/workloads';
-import { openTrace } from '@flashstack/workloads/node';
+import { ReplayError, ReplayErrorCode } from '@flashstack/workloads';
 import { type Interrupt, InterruptedError } from './interrupt.js';
 import { leastCapacity } from './least-capacity.js';
+import { isCalls, type Recorded } from './recorded.js';
 import { UsageError } from './report-error.js';
 import type { Session } from './session.js';
 import type { Summary } from './summary.js';
@@ -42,7 +36,7 @@ const states: Readonly<Record<PreconditionState, string>> = {
 /** Runs a spec, with progress; after Ctrl-C what there is comes back as a partial result. */
 export async function runSpec(
   loaded: LoadedSpec,
-  trace: Trace | null,
+  recorded: Recorded | null,
   session: Session,
   interrupt: Interrupt,
   extras: RunExtras = {},
@@ -50,7 +44,7 @@ export async function runSpec(
   const { host, progress } = session;
   const { spec, extensions } = loaded;
   const { precondition = 'none' } = spec;
-  const label = trace === null ? 'run' : 'replay';
+  const label = recorded === null ? 'run' : 'replay';
   const phase = async (now: ExperimentProgress): Promise<void> => {
     if (now.phase === 'prepare') {
       progress.start('prepare');
@@ -69,7 +63,7 @@ export async function runSpec(
     await interrupt.yield();
   };
   const environment = {
-    ...(trace === null ? {} : { source: trace.source() }),
+    ...(recorded === null ? {} : isCalls(recorded) ? { calls: recorded } : { source: recorded.source() }),
     extensions,
     clock: host,
     versions: { flashstack: session.version },
@@ -83,40 +77,6 @@ export async function runSpec(
   progress.clear();
   if (precondition !== 'none') session.note('prepare', preparation(precondition, result, session));
   return { result, summary: summaryOf(result), cost: costOf(result, session) };
-}
-
-/** Reads the trace of a spec and says on stderr what was found; null for a synthetic workload. */
-export async function loadTrace(loaded: LoadedSpec, session: Session, interrupt: Interrupt): Promise<Trace | null> {
-  const { trace: request, spec } = loaded;
-  if (request === null) return null;
-  session.progress.start('read');
-  const { trace, facts, evidence } = await openTrace(request.path, {
-    ...traceReading(request.options),
-    progress: (_, operations) => {
-      interrupt.throwIfRequested();
-      session.progress.update(operations, 0, ' requests');
-    },
-  });
-  const { numbers } = session.errorStyle;
-  const how = evidence === 'named' ? 'as named' : 'recognised';
-  const size = `${numbers.counted(trace.length, 'request')}, ${numbers.simulated(trace.spanNs)}`;
-  session.note('format', `${trace.format} (${facts}), ${how}; ${size}`);
-  if (trace.badLines > 0)
-    session.warn(`${numbers.counted(trace.badLines, 'line')} skipped; the first: ${trace.firstBadLine}`);
-  if (trace.zeroLength > 0) session.warn(`${numbers.counted(trace.zeroLength, 'request')} of length zero left out`);
-  if ((spec.loop?.kind ?? 'closed') === 'closed' || trace.outOfOrder === 0) return trace;
-  session.note(
-    'order',
-    `${numbers.count(trace.outOfOrder)} requests are older than the one above them: sorted by time`,
-  );
-  return trace.sortedByTime();
-}
-
-/** The spec with the name of its trace as reports show it. */
-export function named(loaded: LoadedSpec, trace: Trace | null): LoadedSpec {
-  if (trace === null || !('name' in loaded.spec.workload)) return loaded;
-  const workload: ExperimentSpec['workload'] = { ...loaded.spec.workload, name: trace.name };
-  return { ...loaded, spec: { ...loaded.spec, workload } };
 }
 
 function preparation(state: PreconditionState, result: ExperimentResult, session: Session): string {

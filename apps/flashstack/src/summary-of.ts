@@ -1,6 +1,6 @@
 import type { ExperimentResult } from '@flashstack/experiment';
 import { type PhaseName, phaseNames } from '@flashstack/ssd';
-import { requestKinds } from '@flashstack/workloads';
+import { callKinds, requestKinds } from '@flashstack/workloads';
 import { Numbers } from './numbers.js';
 import type { Part, Summary, SummaryRow } from './summary.js';
 import type { Tone } from './terminal.js';
@@ -42,20 +42,20 @@ export function summaryOf(result: ExperimentResult): Summary {
     seed: result.seed,
     specHash: result.specHash,
     headline: grouped(analysis.headline),
-    rows: requestKinds.filter((kind) => metrics[`host.${kind}.requests`] > 0).map((kind) => rowOf(kind, metrics)),
+    rows:
+      spec.system === undefined ? requestRows(metrics, '') : [...callRows(metrics), ...requestRows(metrics, 'drive ')],
     // As the causes add up, with what still waits for its program unit to fill: a short run has little else.
     waf: programmedBytes / flushedBytes,
     receivedBytes: metrics['host.write.bytes'],
     flushedBytes,
     programmedBytes,
     written,
-    slowest: slowestParts(slowestKind, metrics),
+    // With a system the lines are for what is above the drive.
+    slowest: spec.system === undefined ? slowestParts(slowestKind, metrics) : [],
     slowestKind,
-    notes: notesOf(result),
+    notes: spec.system === undefined ? notesOf(result) : systemNotes(result, spec.system.cpus),
     files: [],
-    issued: metrics['host.issued'],
-    completed: metrics['host.completed'],
-    failed: metrics['host.failed'],
+    ...settled(metrics, spec.system === undefined ? 'host' : 'calls'),
     interruptedNs: partial === null ? null : partial.atNs,
   };
 }
@@ -65,13 +65,29 @@ function grouped(sentence: string): string {
   return sentence.replace(/\d{4,}/g, (digits) => numbers.count(Number(digits)));
 }
 
-function rowOf(kind: string, metrics: Metrics): SummaryRow {
-  const of = (name: string): number => metrics[`host.${kind}.${name}`];
+/** Requests to the drive, or system calls. */
+function settled(metrics: Metrics, layer: string): Pick<Summary, 'issued' | 'completed' | 'failed'> {
+  const [completed, failed] = [metrics[`${layer}.completed`], metrics[`${layer}.failed`]];
+  return { issued: metrics[`${layer}.issued`] ?? completed + failed, completed, failed };
+}
+
+function requestRows(metrics: Metrics, label: string): SummaryRow[] {
+  const kinds = requestKinds.filter((kind) => metrics[`host.${kind}.requests`] > 0);
+  return kinds.map((kind) => rowOf(`host.${kind}`, `${label}${kind}`, metrics));
+}
+
+function callRows(metrics: Metrics): SummaryRow[] {
+  const kinds = callKinds.filter((kind) => metrics[`calls.${kind}.requests`] > 0);
+  return kinds.map((kind) => rowOf(`calls.${kind}`, kind === 'other' ? 'other calls' : kind, metrics));
+}
+
+function rowOf(layer: string, label: string, metrics: Metrics): SummaryRow {
+  const of = (name: string): number => metrics[`${layer}.${name}`];
   // With fewer than ten samples beyond it a percentile says nothing: it is shown as unknown.
   const percentile = (name: string, beyond: number): number =>
     of('requests') * beyond < BEYOND ? Number.NaN : of(`latencyNs.${name}`);
   return {
-    name: kind,
+    name: label,
     requests: of('requests'),
     bytesPerSecond: of('bytesPerSecond'),
     iops: of('iops'),
@@ -137,6 +153,54 @@ function notesOf({ analysis, metrics }: ExperimentResult): string[] {
   const widened = metrics['host.widened'];
   if (widened > 0) notes.push(`${numbers.count(widened)} requests widened to whole blocks of the drive`);
   return notes;
+}
+
+/** What happened above the drive, and the least about the drive itself. */
+function systemNotes({ analysis, metrics, spec }: ExperimentResult, cpus: number): string[] {
+  const { 'cache.hits': hits, 'cache.misses': misses, 'os.writtenBytes': written, 'sim.elapsedNs': elapsed } = metrics;
+  const notes: string[] = [];
+  if (hits + misses > 0) {
+    const ahead = Math.max(0, metrics['cache.fetched'] - misses);
+    notes.push(
+      `page cache: ${numbers.percent(hits / (hits + misses))} of ${numbers.counted(hits + misses, 'page')} found, ` +
+        `${numbers.count(ahead)} read ahead`,
+    );
+  }
+  if (written > 0) {
+    const received = metrics['host.write.bytes'];
+    notes.push(
+      `${numbers.bytes(written)} written by calls, ${numbers.bytes(received)} written to the drive: ` +
+        `${numbers.short(received / written)} for each byte`,
+    );
+  }
+  const throttled = metrics['cache.throttles'];
+  if (throttled > 0) {
+    const time = numbers.simulated(metrics['cache.throttledNs']);
+    notes.push(`write-back too slow: writers held back ${numbers.count(throttled)} times, ${time} in all`);
+  }
+  if (elapsed > 0) notes.push(`processors busy ${numbers.percent(metrics['os.cpuBusyNs'] / (elapsed * cpus))}`);
+  return [...notes, ...replayNotes(metrics, spec), ...driveNotes(analysis, metrics)];
+}
+
+/** What of a trace of system calls could not be done, or went otherwise. */
+function replayNotes(metrics: Metrics, { workload }: ExperimentResult['spec']): string[] {
+  if (workload.kind !== 'strace') return [];
+  const notes: string[] = [];
+  const different = metrics['trace.different'];
+  if (different > 0) notes.push(`${numbers.counted(different, 'call')} went otherwise than recorded`);
+  const prefix = 'trace.unsupported.';
+  const names = Object.keys(metrics).filter((name) => name.startsWith(prefix));
+  if (names.length > 0) {
+    const each = names.map((name) => `${name.slice(prefix.length)} ${numbers.count(metrics[name])}`);
+    notes.push(`not supported and left out: ${each.join(', ')}`);
+  }
+  return notes;
+}
+
+function driveNotes(analysis: ExperimentResult['analysis'], metrics: Metrics): string[] {
+  const { gc, gcSentence } = analysis;
+  const collected = gc.startedNs === null ? [] : [grouped(gcSentence.replace(/\.$/, ''))];
+  return [...collected, ...healthNotes(metrics)];
 }
 
 /** Why a drive has ended whose blocks cannot stand in for those of another domain. */

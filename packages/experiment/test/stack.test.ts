@@ -70,7 +70,7 @@ describe('jobs on a file system of the drive', () => {
   });
 
   test('what the drive is asked for is what the block layer gives it, and no request is lost', async () => {
-    const { metrics, histograms, series } = await runStack(
+    const { metrics, histograms, series, writeFlow } = await runStack(
       jobSpec({ rw: 'randrw', size: 12 * MIB, numjobs: 2, iodepth: 4, fdatasync: 32 }, { memory: 4 * MIB }),
     );
     expect(metrics['host.issued']).toBe(metrics['block.issued']);
@@ -86,6 +86,15 @@ describe('jobs on a file system of the drive', () => {
     // One commit at least for every sync that nobody shared; the data of calls goes down, and the journal besides.
     expect(metrics['fs.commits']).toBeGreaterThan(10);
     expect(metrics['host.write.bytes']).toBeGreaterThan(metrics['calls.write.bytes']);
+    // Layer by layer: what calls wrote, what the file system made of it, what the drive got.
+    const bytesOf = (...layers: string[]): number =>
+      writeFlow.filter(({ layer }) => layers.includes(layer)).reduce((sum, part) => sum + part.bytes, 0);
+    expect(bytesOf('application')).toBe(metrics['os.writtenBytes']);
+    expect(bytesOf('fileSystem', 'blockLayer')).toBe(metrics['ssd.write.bytes']);
+    expect(bytesOf('fileSystem')).toBe(metrics['host.write.bytes']);
+    const ofJournal = writeFlow.find(({ layer, origin }) => layer === 'fileSystem' && origin === 'journal');
+    // Besides the copies of blocks each commit has a descriptor and a commit block.
+    expect(ofJournal?.bytes).toBeGreaterThanOrEqual(4096 * metrics['fs.logged']);
   });
 
   test('several jobs side by side, each with its figures', async () => {

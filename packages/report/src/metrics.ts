@@ -4,6 +4,14 @@ import { html } from './markup.js';
 import { bytes, count, duration, megabytesPerSecond, percent, significant, UNKNOWN } from './numbers.js';
 
 const layerNames: Readonly<Record<string, string>> = {
+  calls: 'System calls of the workload',
+  jobs: 'Jobs',
+  iozone: 'Phases of iozone',
+  trace: 'Replay of system calls',
+  os: 'Operating system',
+  cache: 'Page cache',
+  fs: 'File system',
+  block: 'Block layer',
   host: 'Host',
   ssd: 'Drive',
   link: 'Host link',

@@ -1,6 +1,7 @@
 import { nearestName } from '@flashstack/sim';
 import type { TextFormat, TraceFormat } from './formats/format.js';
 import { latin1 } from './row.js';
+import { StraceLine } from './strace/strace-line.js';
 import { TraceError, TraceErrorCode } from './trace-error.js';
 
 const NEWLINE = 10;
@@ -55,8 +56,18 @@ export function recogniseFormat(
       : `several formats fit: ${found.map(({ format, why }) => `${format.name} (${why})`).join(' and ')}`;
   const hints = [`First line: ${(lines[0] ?? '').slice(0, 80)}`];
   if (found.length === 0) hints.push(...partly(lines, formats));
+  if (lines.length > 0 && isStrace(lines[0])) hints.unshift(STRACE);
   hints.push(`Name the format with --format. Known: ${known}.`);
   throw new TraceError(TraceErrorCode.format, `${file}: trace format not recognised: ${what}`, hints);
+}
+
+const STRACE =
+  'It looks like text of strace, a trace of system calls: those run on a file system. Read it with readStrace; in a spec, add a system.';
+
+function isStrace(line: string): boolean {
+  const parts = new StraceLine();
+  parts.take(line);
+  return parts.kind === 'call' || parts.kind === 'begin';
 }
 
 /** The only format other than `format` that the first lines fit: what a file named wrongly probably is. */

@@ -50,7 +50,7 @@ export class TraceDecoder {
 export function traceName(file: string): string {
   const base = file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1);
   const short = base.replace(
-    /(\.(gz|zst|csv|txt|trace|log|msr|systor17|alibaba|tencent|spc|disksim|mqsim|fio-v[23]|iolog|blkparse|blktrace|fiu|vscsi|hfplayer))+$/i,
+    /(\.(gz|zst|csv|txt|trace|log|msr|systor17|alibaba|tencent|spc|disksim|mqsim|fio-v[23]|iolog|blkparse|blktrace|fiu|vscsi|hfplayer|strace))+$/i,
     '',
   );
   return short === '' ? base : short;

@@ -68,7 +68,7 @@ export function readResult(path: string): ExperimentResult {
 }
 
 const maps = ['spec', 'versions', 'metrics', 'histograms', 'series', 'heatmaps', 'distributions', 'analysis'] as const;
-const specMaps = ['device', 'workload', 'loop'] as const;
+const specMaps = ['device', 'workload'] as const;
 
 /** What a result has lost, such as "it has no metrics"; null: every part is there. */
 function brokenPart(value: Readonly<Record<string, unknown>>): string | null {
@@ -81,7 +81,9 @@ function brokenPart(value: Readonly<Record<string, unknown>>): string | null {
   }
   if (!Array.isArray(value.writeFlow)) return 'it has no writeFlow';
   const spec = value.spec as Readonly<Record<string, unknown>>;
-  for (const key of specMaps) if (!isMap(spec[key])) return `its spec has no ${key}`;
+  for (const key of [...specMaps, isMap(spec.system) ? 'system' : 'loop']) {
+    if (!isMap(spec[key])) return `its spec has no ${key}`;
+  }
   const metrics = value.metrics as Readonly<Record<string, unknown>>;
   const odd = Object.keys(metrics).find((key) => metrics[key] !== null && typeof metrics[key] !== 'number');
   return odd === undefined ? null : `the metric ${odd} is no number`;

@@ -1,2 +1,2 @@
 export { type ConvertFileOptions, convertFile } from './convert-file.js';
-export { fileInfo, openStrace, openTrace } from './open-trace.js';
+export { fileInfo, openListing, openStrace, openTrace } from './open-trace.js';

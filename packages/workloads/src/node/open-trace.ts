@@ -1,4 +1,6 @@
 import { fileURLToPath } from 'node:url';
+import { type Packing, unpacked } from '../compression.js';
+import { parseListing, type TreeEntry } from '../files/tree.js';
 import {
   type ReadTraceOptions,
   type ReadTraceResult,
@@ -8,6 +10,7 @@ import {
   type StreamTraceResult,
   streamTrace,
 } from '../read-trace.js';
+import { ReplayError } from '../replay-error.js';
 import { readStrace } from '../strace/read-strace.js';
 import type { StraceOptions } from '../strace/strace-reader.js';
 import type { SystemTrace } from '../strace/system-trace.js';
@@ -47,4 +50,20 @@ export async function fileInfo(
 export async function openStrace(path: string | URL, options: StraceOptions = {}): Promise<SystemTrace> {
   const file = typeof path === 'string' ? path : fileURLToPath(path);
   return await readStrace(fileChunks(file), file, options);
+}
+
+/** Reads a listing of files, plain, gzip or zstd: see `parseListing`. Throws TraceError, and ReplayError naming file and line. */
+export async function openListing(path: string | URL): Promise<TreeEntry[]> {
+  const file = typeof path === 'string' ? path : fileURLToPath(path);
+  const packing: Packing = { compression: 'none' };
+  // Names are byte strings.
+  const decoder = new TextDecoder('latin1');
+  let text = '';
+  for await (const chunk of unpacked(fileChunks(file), file, packing)) text += decoder.decode(chunk, { stream: true });
+  try {
+    return parseListing(text);
+  } catch (error) {
+    if (!(error instanceof ReplayError)) throw error;
+    throw new ReplayError(error.code, `${file}: ${error.message}`, error.key);
+  }
 }

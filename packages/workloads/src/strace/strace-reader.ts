@@ -225,7 +225,9 @@ export class StraceReader {
     const head = byteText(bytes, 0, Math.min(bytes.length, 80)).split('\n')[0];
     const hints = [`First line: ${printable(head)}`, FORM];
     if (format !== undefined)
-      hints.unshift(`It looks like a block trace of format ${format.name}: read it with readTrace.`);
+      hints.unshift(
+        `It looks like a block trace of format ${format.name}: read it with readTrace; in a spec, leave system out.`,
+      );
     else if (/^% time +seconds/.test(head)) {
       hints.unshift('It looks like the summary that strace -c prints; record without -c.');
     }
