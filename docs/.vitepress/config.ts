@@ -53,6 +53,7 @@ export default defineConfig({
       {
         text: 'How to',
         items: [
+          { text: 'Run programs on a whole stack', link: '/guide/whole-stack' },
           { text: 'Write your own victim policy', link: '/guide/own-strategy' },
           { text: 'Write append-only drives', link: '/guide/append-only-drives' },
           { text: 'Write your own mapping scheme', link: '/guide/own-mapping' },

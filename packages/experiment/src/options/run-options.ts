@@ -52,7 +52,7 @@ export const runOptions: ReadonlyMap<string, Option> = new Map<string, Option>([
       type: 'string',
       list: true,
       default: 'none',
-      help: 'JavaScript or TypeScript files with strategies, workloads or presets of your own.',
+      help: 'JavaScript or TypeScript files with strategies, workloads, file systems or presets of your own.',
     },
   ],
 ]);
