@@ -183,6 +183,17 @@ describe('a run', () => {
   });
 });
 
+test('a drive that wears out in the middle of a run is a result, not a failure', async () => {
+  const spec = jobSpec({ rw: 'randwrite', size: 48 * MIB, ioSize: 512 * MIB, fdatasync: 64 }, { memory: 4 * MIB });
+  const wear = { 'nand.reliability.eraseFailFrom': 0, 'nand.reliability.eraseFailTo': 1 };
+  const device = { ...(spec.device as object), overrides: wear };
+  const { metrics, analysis } = await runStack({ ...spec, device, precondition: 'fill' });
+  expect(metrics['health.readOnly']).toBe(1);
+  expect(metrics['host.failed']).toBeGreaterThan(0);
+  expect(metrics['calls.failed']).toBeGreaterThan(0);
+  expect(analysis.headline).toContain('requests failed');
+});
+
 test('a file system on the drive makes it keep contents, and says so if it must not', () => {
   const spec = jobSpec({});
   const keeps = (changed: ExperimentSpec): string => hashSpec(changed, null, withMiniJournal).spec.device.keeps;

@@ -97,11 +97,6 @@ export class SystemStack implements WriteFlowSource {
     yield* this.cache.writeBackAll(WritebackReason.sync);
     yield* this.fileSystem.sync();
   }
-
-  /** Unmounts: what is under way comes to its end. */
-  close(): void {
-    this.host.run(this.host.unmount(), 'unmount');
-  }
 }
 
 /** What a workload asks for that the file system or the drive cannot hold is the spec's to put right. */

@@ -1,4 +1,5 @@
 import { type Process, SimulationError, type Simulator, type Task } from '@flashstack/sim';
+import { FsError } from '@flashstack/vfs';
 import { fitting, type SystemStack } from './stack.js';
 
 /** Length of a slice, ns: the first, the least and the most. */
@@ -59,7 +60,7 @@ export class SystemRun {
    * @throws SimulationError `ERR_EXPERIMENT_LOST`
    */
   finish(assertDrained: () => void): void {
-    this.stack.close();
+    this.stack.host.run(this.unlessDriveFailed(this.stack.host.unmount()), 'unmount');
     assertDrained();
     const { issued, completed, failed } = this.stack.meter.stats;
     if (issued === completed + failed) return;
@@ -73,11 +74,20 @@ export class SystemRun {
     return this.simulator.events + this.stack.host.stats.calls;
   }
 
+  /** On a drive that has refused requests, what is to be written fails too: the result tells how many were refused. */
+  private *unlessDriveFailed(task: Task<void>): Task<void> {
+    try {
+      yield* task;
+    } catch (error) {
+      if (!(error instanceof FsError) || this.stack.meter.stats.failed === 0) throw fitting(error);
+    }
+  }
+
   private *task(finalSync: boolean): Task<void> {
     try {
       yield* this.stack.workload.task();
       this.callsEndNs = this.simulator.now;
-      if (finalSync && !this.stopped) yield* this.stack.sync();
+      if (finalSync && !this.stopped) yield* this.unlessDriveFailed(this.stack.sync());
     } finally {
       // So that the clock stands where the workload ended, and not at the end of the slice.
       this.simulator.stop();
