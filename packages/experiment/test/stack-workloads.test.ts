@@ -55,6 +55,15 @@ describe('a trace of system calls', () => {
     expect(metrics['host.read.bytes']).toBe(fileSystem === 'memfs' ? 0 : 4096 * metrics['cache.fetched']);
   });
 
+  test('does it on time lines of the threads too', async () => {
+    const calls = await recorded();
+    const spec = straceSpec('mini-journal', { order: 'threads' });
+    const { metrics } = await runExperiment(spec, { extensions: withMiniJournal, calls });
+    expect(metrics['trace.different']).toBe(0);
+    expect(metrics['calls.write.bytes']).toBe(5000);
+    expect(metrics['trace.copyFileRange.bytes']).toBe(8192);
+  });
+
   test('at its own pace takes as long as recorded', async () => {
     const { metrics } = await runExperiment(straceSpec('memfs', { pace: 'open', timeScale: 10 }), {
       extensions: withMiniJournal,

@@ -68,6 +68,15 @@ export const callTraceOptions: OptionTable = new Map<string, Option>([
     },
   ],
   [
+    'order',
+    {
+      type: 'enum',
+      values: ['trace', 'threads'],
+      default: 'trace',
+      help: 'Calls wait for all that had ended before them in the trace, or only for those of other threads on what they share.',
+    },
+  ],
+  [
     'pace',
     {
       type: 'enum',
