@@ -306,6 +306,7 @@ function experiment(command: Command): Command {
     .option('--out <dir>', 'also write the result and its report into a folder')
     .option('--html <file>', 'write the report there')
     .option('--trace-events <file>', 'write what channels and dies did, for ui.perfetto.dev')
+    .option('--block-trace <file>', 'write requests as a block trace: FILE.blktrace.0 binary, FILE.blkparse.txt text')
     .option('--save-drive <file>', 'keep the drive as it is after preconditioning')
     .option('--load-drive <file>', 'take that drive instead of preconditioning one')
     .option('--json', 'print the result as JSON, and nothing else, on stdout')

@@ -10,6 +10,7 @@ import {
   writeWhole,
 } from '@flashstack/experiment/node';
 import type { Ssd } from '@flashstack/ssd';
+import { blockTraceFormat, withBlockTrace } from './block-trace-file.js';
 import { renderComparison } from './comparison.js';
 import { ExitCode } from './exit-code.js';
 import { groupsOf } from './groups.js';
@@ -30,6 +31,7 @@ export interface ExperimentFlags {
   readonly html?: string;
   readonly seeds: string;
   readonly traceEvents?: string;
+  readonly blockTrace?: string;
   readonly saveDrive?: string;
   readonly loadDrive?: string;
 }
@@ -80,14 +82,24 @@ async function runOne(
   session: Session,
   interrupt: Interrupt,
   files: (readonly [string, string])[],
+  extras: RunExtras = {},
 ): Promise<Run> {
+  const { blockTrace, ...others } = flags;
   const { traceEvents: events, saveDrive, loadDrive } = flags;
+  if (blockTrace !== undefined) {
+    const run = await withBlockTrace(blockTrace, (taken) =>
+      runOne(loaded, recorded, others, session, interrupt, files, { ...extras, blockTrace: taken }),
+    );
+    files.push(['requests', blockTrace]);
+    return run;
+  }
   if (events === undefined && saveDrive === undefined && loadDrive === undefined) {
-    return await runSpec(loaded, recorded, session, interrupt);
+    return await runSpec(loaded, recorded, session, interrupt, extras);
   }
   const { TimelineRecorder, traceEvents } = await import('@flashstack/report');
   let recorder: InstanceType<typeof TimelineRecorder> | null = null;
-  const extras: RunExtras = {
+  const all: RunExtras = {
+    ...extras,
     ...(events === undefined
       ? {}
       : {
@@ -98,7 +110,7 @@ async function runOne(
     ...(saveDrive === undefined ? {} : { saveImage: (image: Uint8Array) => writeWhole(saveDrive, image) }),
     ...(loadDrive === undefined ? {} : { image: readImage(loadDrive) }),
   };
-  const run = await runSpec(loaded, recorded, session, interrupt, extras);
+  const run = await runSpec(loaded, recorded, session, interrupt, all);
   if (saveDrive !== undefined) files.push(['drive', saveDrive]);
   if (events !== undefined && recorder !== null) {
     writeWhole(events, [...traceEvents(recorder)].join(''));
@@ -125,15 +137,18 @@ function checkFiles(flags: ExperimentFlags, seeds: number): void {
     ['--out', flags.out],
     ['--html', flags.html],
     ['--trace-events', flags.traceEvents],
+    ['--block-trace', flags.blockTrace],
     ['--save-drive', flags.saveDrive],
     ['--load-drive', flags.loadDrive],
   ] as const) {
     if (value === '')
       throw new UsageError(`${flag} is "", expected the name of a ${flag === '--out' ? 'folder' : 'file'}.`);
   }
+  if (flags.blockTrace !== undefined) blockTraceFormat(flags.blockTrace);
   if (seeds === 1) return;
   for (const [flag, value] of [
     ['--trace-events', flags.traceEvents],
+    ['--block-trace', flags.blockTrace],
     ['--save-drive', flags.saveDrive],
     ['--load-drive', flags.loadDrive],
   ] as const) {

@@ -1,4 +1,9 @@
-import { type ExperimentProgress, type ExperimentResult, runExperiment } from '@flashstack/experiment';
+import {
+  type ExperimentEnvironment,
+  type ExperimentProgress,
+  type ExperimentResult,
+  runExperiment,
+} from '@flashstack/experiment';
 import { HostError, type LoadedSpec } from '@flashstack/experiment/node';
 import { InputError } from '@flashstack/sim';
 import type { PreconditionState, Ssd } from '@flashstack/ssd';
@@ -25,6 +30,7 @@ export interface RunExtras {
   readonly observe?: (ssd: Ssd) => void;
   readonly image?: Uint8Array;
   readonly saveImage?: (image: Uint8Array) => void;
+  readonly blockTrace?: NonNullable<ExperimentEnvironment['blockTrace']>;
 }
 
 const states: Readonly<Record<PreconditionState, string>> = {

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ExperimentResult } from '@flashstack/experiment';
+import { openTrace } from '@flashstack/workloads/node';
 import { describe, expect, test } from 'vitest';
 import { width } from '../src/terminal.js';
 import { FakeHost } from './fake-host.js';
@@ -137,6 +138,33 @@ describe('run', () => {
     expect(code).toBe(0);
     const { traceEvents } = JSON.parse(readFileSync(path, 'utf8')) as { traceEvents: { ph: string }[] };
     expect(traceEvents.filter(({ ph }) => ph === 'X').length).toBeGreaterThan(200);
+  });
+
+  test('its requests, as a block trace that reads back, binary and as text', async () => {
+    const at = folder();
+    const lengths: number[] = [];
+    for (const name of ['t.blktrace.0', 't.blkparse.txt']) {
+      const path = `${at}/${name}`;
+      const { code, out } = await cli(['run', spec(), '--set', 'workload.requests=200', '--block-trace', path]);
+      expect(code).toBe(0);
+      expect(out).toContain(name);
+      for (const action of ['Q', 'D'] as const) lengths.push((await openTrace(path, { action })).trace.length);
+    }
+    expect(lengths).toEqual([200, 200, 200, 200]);
+    expect(readdirSync(at).sort()).toEqual(['t.blkparse.txt', 't.blktrace.0']);
+  });
+
+  test('no block trace without a format, of several runs, or of a run that fails', async () => {
+    const at = folder();
+    const unnamed = await cli(['run', spec(), '--block-trace', `${at}/t.trace`]);
+    expect(unnamed.code).toBe(2);
+    expect(unnamed.err.replace(/\s+/g, ' ')).toContain('the name does not tell the format');
+    const seeds = await cli(['run', spec(), '--block-trace', `${at}/t.blktrace.0`, '--seeds', '2']);
+    expect(seeds.code).toBe(2);
+    expect(seeds.err.replace(/\s+/g, ' ')).toContain('is of one run');
+    const failing = await cli(['run', spec(), '--set', 'ftl.victim=none-such', '--block-trace', `${at}/t.blktrace.0`]);
+    expect(failing.code).toBe(2);
+    expect(readdirSync(at)).toEqual([]);
   });
 });
 

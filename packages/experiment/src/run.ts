@@ -7,7 +7,14 @@ import {
   type TimeSeriesRecord,
 } from '@flashstack/sim';
 import { Ssd, type SsdConfig } from '@flashstack/ssd';
-import { type OperationSource, Replay, type ReplayStats } from '@flashstack/workloads';
+import {
+  BlockRecorder,
+  type BlockRecorderOptions,
+  type OperationSource,
+  RecordedDevice,
+  Replay,
+  type ReplayStats,
+} from '@flashstack/workloads';
 import { analyse } from './analysis.js';
 import { canonicalJson } from './canonical-json.js';
 import { distributionsOf } from './distributions.js';
@@ -72,6 +79,11 @@ export interface ExperimentEnvironment {
   readonly saveImage?: (image: Uint8Array) => void;
   /** Given the drive just before the first request, to attach traces and probes of its flash (`ssd.probe` is taken). */
   readonly observe?: (ssd: Ssd) => void;
+  /**
+   * Takes a block trace of the run as it comes, without preparation: with a system what its block layer does, otherwise
+   * what the drive is asked for. Times are ns since the run began. Not for drives with zones.
+   */
+  readonly blockTrace?: Pick<BlockRecorderOptions, 'format' | 'write'>;
 }
 
 /** A spec with its hash. */
@@ -119,7 +131,10 @@ async function runRequests(run: Running, resolved: ResolvedBlockSpec): Promise<E
   const { simulator } = ssd;
   const source = environment.source ?? generate(resolved, ssd, extensions);
   const { seed, loop, repeat, address, verify } = resolved;
-  const replay = new Replay(simulator, ssd, source, { seed, loop, repeat, address, verify });
+  const { blockTrace } = environment;
+  const recorder = blockTrace === undefined ? null : new BlockRecorder(simulator, ssd.blockBytes, blockTrace);
+  const device = recorder === null ? ssd : new RecordedDevice(ssd, recorder);
+  const replay = new Replay(simulator, device, source, { seed, loop, repeat, address, verify });
 
   const preparedFrom = clock?.cpuSeconds() ?? 0;
   await progress?.({ phase: 'prepare', requests: 0, of: replay.total, simulatedNs: 0 });
@@ -150,6 +165,7 @@ async function runRequests(run: Running, resolved: ResolvedBlockSpec): Promise<E
   sampler.finish();
   if (!stopped) warmup.check();
   checkConservation(replay, ssd);
+  recorder?.end();
   const partial = stopped ? { atNs: simulator.now, requests: done(), of: replay.total } : null;
   const ended = { registry, sampler, host: null, stats: replay.stats, requests: done(), preparedFrom, runFrom };
   return resultOf(run, { ...ended, partial, preconditioned, warmup: warmup.record });
@@ -168,6 +184,7 @@ async function runCalls(run: Running, resolved: ResolvedSystemSpec, spec: Experi
   await progress?.({ phase: 'prepare', requests: 0, of: workload.total, simulatedNs: 0 });
   const preconditioned = prepareDrive(ssd, resolved, environment);
   stack.prepare();
+  const recorder = environment.blockTrace === undefined ? null : stack.record(environment.blockTrace);
   const runFrom = clock?.cpuSeconds() ?? 0;
 
   const registry = new StatsRegistry();
@@ -192,6 +209,7 @@ async function runCalls(run: Running, resolved: ResolvedSystemSpec, spec: Experi
     }
   }
   sampler.finish();
+  if (recorder !== null) stack.endRecord(recorder);
   workload.totals().register(registry.layer('calls'), systemRun.callsEndNs - systemRun.startNs);
   workload.register(registry);
   const requests = workload.done;

@@ -13,7 +13,15 @@ import { tmpdir } from 'node:os';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type ExperimentResult, type NamedResult, resultTables, runExperiment } from '../src/index.js';
-import { exportResults, HostError, readResult, resultText, writeResult, writeWhole } from '../src/node/index.js';
+import {
+  exportResults,
+  HostError,
+  readResult,
+  resultText,
+  WholeFile,
+  writeResult,
+  writeWhole,
+} from '../src/node/index.js';
 import { smallSpec } from './small-spec.js';
 
 const folder = (): string => mkdtempSync(`${tmpdir()}/flashstack-`);
@@ -86,6 +94,22 @@ describe('whole files or nothing', () => {
     writeWhole(`${at}/a/b/r.json`, 'two');
     expect(readFileSync(`${at}/a/b/r.json`, 'utf8')).toBe('two');
     expect(readdirSync(`${at}/a/b`)).toEqual(['r.json']);
+  });
+
+  test('in pieces: nothing under the name until the end, and nothing at all when it is dropped', () => {
+    const at = folder();
+    const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+    writeWhole(`${at}/a`, 'before');
+    for (const keep of [false, true]) {
+      const file = new WholeFile(`${at}/a`);
+      file.write(bytes('one '));
+      file.write(bytes('two'));
+      expect(readFileSync(`${at}/a`, 'utf8')).toBe('before');
+      if (keep) file.end();
+      file.drop();
+      expect(readdirSync(at)).toEqual(['a']);
+    }
+    expect(readFileSync(`${at}/a`, 'utf8')).toBe('one two');
   });
 
   test('a full disk: one sentence, nothing left under that name', () => {

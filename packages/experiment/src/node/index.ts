@@ -3,5 +3,5 @@ export { HostError, reasonOf } from './host-error.js';
 export { importModule, loadModules } from './load-module.js';
 export { type LoadedSpec, loadSpec, readSpec, type SpecChanges } from './load-spec.js';
 export { readResult, repeatable, resultText, writeResult } from './result-files.js';
-export { writeWhole } from './write-whole.js';
+export { WholeFile, writeWhole } from './write-whole.js';
 export { readYaml, type SpecText } from './yaml-spec.js';

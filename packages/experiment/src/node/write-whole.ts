@@ -7,7 +7,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -19,26 +18,70 @@ import { HostError, reasonOf } from './host-error.js';
  * @throws HostError naming the file; nothing is left behind then.
  */
 export function writeWhole(path: string, contents: string | Uint8Array): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  const bytes = typeof contents === 'string' ? new TextEncoder().encode(contents) : contents;
-  try {
-    // A rename would put a file in the place of the device.
-    if (isNoFile(path)) {
-      writeFileSync(path, bytes);
-      return;
-    }
-    makeFolder(dirname(resolve(path)));
-    const file = openSync(temporary, 'w');
+  const file = new WholeFile(path);
+  file.write(typeof contents === 'string' ? new TextEncoder().encode(contents) : contents);
+  file.end();
+}
+
+/** A file that is written in pieces and appears under its name when it is whole, as by {@link writeWhole}. */
+export class WholeFile {
+  private readonly path: string;
+  /** The name it has while it is written. */
+  private part: string;
+  private file: number | null = null;
+  private bytes = 0;
+
+  /** @throws HostError if nothing can be written there. */
+  constructor(path: string) {
+    this.path = path;
+    this.part = `${path}.${process.pid}.tmp`;
+    this.trying(() => {
+      // A rename would put a file in the place of the device.
+      if (isNoFile(path)) this.part = path;
+      if (this.part !== path) makeFolder(dirname(resolve(path)));
+      this.file = openSync(this.part, 'w');
+    });
+  }
+
+  /** Writes the next piece. @throws HostError; nothing is left behind then. */
+  write(piece: Uint8Array): void {
+    this.bytes += piece.length;
+    this.trying((file) => {
+      for (let at = 0; at < piece.length; ) at += writeSync(file, piece, at);
+    });
+  }
+
+  /** The file is whole. @throws HostError; nothing is left behind then. */
+  end(): void {
+    this.trying((file) => {
+      if (this.part !== this.path) fsyncSync(file);
+      this.close();
+      if (this.part !== this.path) renameSync(this.part, this.path);
+    });
+  }
+
+  /** It will not become whole: nothing is left behind. Nothing happens after a failure or the end. */
+  drop(): void {
+    if (this.file === null) return;
+    this.close();
+    if (this.part !== this.path) remove(this.part);
+  }
+
+  private trying(step: (file: number) => void): void {
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
+      step(this.file as number);
+    } catch (error) {
+      this.close();
+      if (this.part !== this.path) remove(this.part);
+      throw failure(this.path, this.bytes, error);
     }
-    renameSync(temporary, path);
-  } catch (error) {
-    remove(temporary);
-    throw failure(path, bytes.length, error);
+  }
+
+  private close(): void {
+    if (this.file === null) return;
+    const { file } = this;
+    this.file = null;
+    closeSync(file);
   }
 }
 

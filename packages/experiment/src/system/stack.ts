@@ -3,7 +3,12 @@ import { LinuxPageCache, PageMemory } from '@flashstack/pagecache-readahead';
 import { InputError, lookupStrategy, type Process, RandomSource, type StatsRegistry, type Task } from '@flashstack/sim';
 import type { Ssd } from '@flashstack/ssd';
 import { type FileSystem, type FileSystemScheme, FsError, PAGE_BYTES, WritebackReason } from '@flashstack/vfs';
-import type { FileWorkload, FileWorkloadFactory } from '@flashstack/workloads';
+import {
+  BlockRecorder,
+  type BlockRecorderOptions,
+  type FileWorkload,
+  type FileWorkloadFactory,
+} from '@flashstack/workloads';
 import type { Extensions } from '../extensions.js';
 import type { WriteFlowSource } from '../write-flow.js';
 import { DriveMeter } from './drive-meter.js';
@@ -85,6 +90,19 @@ export class SystemStack implements WriteFlowSource {
     this.block.register(registry);
     this.scheme.register?.(this.fileSystem, registry.layer('fs'));
     this.meter.stats.register(registry.layer('host'));
+  }
+
+  /** Has a block trace written of what the block layer does from now on. */
+  record(options: BlockRecorderOptions): BlockRecorder {
+    const recorder = new BlockRecorder(this.ssd.simulator, this.block.blockBytes, options);
+    this.block.probe = recorder;
+    return recorder;
+  }
+
+  /** What comes now is no longer recorded: requests under way have no end in the trace. */
+  endRecord(recorder: BlockRecorder): void {
+    this.block.probe = null;
+    recorder.end();
   }
 
   /** Starts the workload, and what belongs to its end. */
