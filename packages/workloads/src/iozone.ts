@@ -160,24 +160,17 @@ export class Iozone implements FileWorkload {
   /** True if it came to its end. */
   private *phase(thread: Thread, phase: IozonePhase): Task<boolean> {
     const { simulator } = this;
-    const { includeClose, includeFlush, path, record } = this.options;
+    const { includeClose, path, record } = this.options;
     const writes = isWrite(phase);
     const latencyNs = new Histogram();
-    let error: string | null = null;
     const fd = yield* done(thread.open(path, this.flagsOf(phase, writes), 0o640));
     const startNs = simulator.now;
-    try {
-      yield* this.transfer(thread, fd, phase, writes, latencyNs);
-      if (writes && includeFlush) yield* done(thread.fsync(fd));
-    } catch (caught) {
-      if (!(caught instanceof FsError)) throw caught;
-      error = caught.code;
-    }
+    let error = yield* failureOf(this.timed(thread, fd, phase, writes, latencyNs));
     if (includeClose) yield* done(thread.close(fd));
     const elapsedNs = simulator.now - startNs;
     if (!includeClose) {
       // Outside the time, so that the next phase begins with a file that has been written.
-      if (writes && error === null) yield* done(thread.fsync(fd));
+      if (writes && error === null) error = yield* failureOf(flushed(thread, fd));
       yield* done(thread.close(fd));
     }
     const operations = latencyNs.count;
@@ -185,6 +178,12 @@ export class Iozone implements FileWorkload {
     const kilobytesPerSecond = elapsedNs > 0 ? (bytes / 1024 / elapsedNs) * 1e9 : 0;
     this.results.push({ phase, operations, bytes, elapsedNs, kilobytesPerSecond, latencyNs, error });
     return error === null && !this.stopped;
+  }
+
+  /** What counts in the time of a phase, but for closing. */
+  private *timed(thread: Thread, fd: number, phase: IozonePhase, writes: boolean, latencyNs: Histogram): Task<void> {
+    yield* this.transfer(thread, fd, phase, writes, latencyNs);
+    if (writes && this.options.includeFlush) yield* flushed(thread, fd);
   }
 
   private *transfer(thread: Thread, fd: number, phase: IozonePhase, writes: boolean, latencyNs: Histogram): Task<void> {
@@ -210,6 +209,21 @@ export class Iozone implements FileWorkload {
     if (phase === 'write') flags |= OpenFlag.create | OpenFlag.truncate;
     if (writes && sync) flags |= OpenFlag.sync;
     return direct ? flags | OpenFlag.direct : flags;
+  }
+}
+
+function* flushed(thread: Thread, fd: number): Task<void> {
+  yield* done(thread.fsync(fd));
+}
+
+/** The code of the failure that ended the task, or null. */
+function* failureOf(task: Task<void>): Task<string | null> {
+  try {
+    yield* task;
+    return null;
+  } catch (error) {
+    if (error instanceof FsError) return error.code;
+    throw error;
   }
 }
 

@@ -86,6 +86,22 @@ test('a failure ends the phase and the run, and is in the result', () => {
 });
 
 test.each([
+  ['counted', { includeFlush: true }],
+  ['not counted', {}],
+])('an fsync that fails ends the run as well, whether its time is %s or not', (_, options) => {
+  const simulator = new Simulator();
+  const host = new FixedHost(simulator, costs);
+  host.failing.set('fsync', { after: 0, code: 'EIO' });
+  const iozone = new Iozone(simulator, host, { size: 64 * KIB, ...options }, new RandomSource(1));
+  iozone.run();
+  expect(iozone.results.map(({ phase, operations, error }) => [phase, operations, error])).toEqual([
+    ['write', 16, 'EIO'],
+  ]);
+  expect(iozone.totals().write.failed).toBe(1);
+  expect(host.text).toBe('open write×16 fsync close unlink');
+});
+
+test.each([
   [{ size: 10_000 }, /^size must be a multiple of record \(4096\), found 10000$/],
   [{ record: 0 }, /^record must be/],
   [{ tests: [3] as unknown as [0] }, /^tests must be some of 0, 1 and 2, found \[3\]$/],

@@ -2,6 +2,7 @@ import { Simulator } from '@flashstack/sim';
 import { describe, expect, test } from 'vitest';
 import { StraceReader, SystemReplay, type SystemReplayOptions, type SystemReplayStats } from '../src/index.js';
 import { FixedHost } from './fixed-host.js';
+import { memoryHost } from './memory-host.js';
 
 interface Run {
   readonly host: FixedHost;
@@ -122,6 +123,22 @@ describe('descriptors', () => {
     expect(calls(run)).toContain('1 chdir /deep');
     expect(run.stats.writtenBytes).toBe(4);
   });
+});
+
+test.each([
+  ['make', [], ['d 0 /deep/er', 'f 0 /deep/er/f']],
+  ['report', ['works in /mnt/deep/er', '3'], []],
+] as const)('a directory that -y tells of and that is missing does not end a replay: %s', (missing, recorded, made) => {
+  const host = memoryHost();
+  const reader = new StraceReader('a.strace');
+  const line = '1 openat(AT_FDCWD</mnt/deep/er>, "f", O_RDONLY) = 3</mnt/deep/er/f>\n';
+  reader.push(new TextEncoder().encode(line));
+  const run = new SystemReplay(host.simulator, host, reader.end(), { root: '/mnt', missing });
+  run.run();
+  expect(run.stats.made).toEqual(made);
+  expect(run.stats.differences.map((one) => [one.recorded, one.found])).toEqual(
+    recorded.map((text) => [text, 'ENOENT']),
+  );
 });
 
 describe('what differs and what cannot be done', () => {

@@ -175,7 +175,7 @@ export class CallReplay {
       if (Number.isNaN(fd)) {
         if (path === process.directory) continue;
         process.directory = path;
-        if (this.root.contains(path)) yield* done(scene.thread.chdir(this.root.map(path)));
+        if (this.root.contains(path)) yield* this.workIn(scene, call, path);
       } else if (process.descriptors[fd] === undefined && this.root.contains(path)) {
         this.stats.attached++;
         yield* attached(scene, fd, path);
@@ -183,17 +183,29 @@ export class CallReplay {
     }
   }
 
+  /** Goes to a directory that the trace takes for granted. */
+  private *workIn(scene: CallScene, call: TracedCall, traced: string): Task<void> {
+    const path = this.root.map(traced);
+    try {
+      yield* done(scene.thread.chdir(path));
+    } catch (error) {
+      if (!(error instanceof FsError)) throw error;
+      if (error.code === 'ENOENT' && this.options.missing === 'make') {
+        yield* this.directories(path);
+        this.stats.made.push(`d 0 ${path}`);
+        yield* done(scene.thread.chdir(path));
+      } else {
+        this.note(call, `works in ${traced}`, error.code);
+      }
+    }
+  }
+
   private *make(index: number, place: Place): Task<boolean> {
     if (this.options.missing !== 'make') return false;
     const { directory, size } = shownFile(this.trace, index);
-    this.maker ??= this.host.process({ name: 'missing files' }).thread();
-    const maker = this.maker;
     const path = this.root.map(place.traced);
-    for (let slash = path.indexOf('/', 1); slash >= 0; slash = path.indexOf('/', slash + 1)) {
-      yield* madeDirectory(maker, path.slice(0, slash));
-    }
-    if (directory) yield* madeDirectory(maker, path);
-    else {
+    const maker = yield* this.directories(directory ? path : path.slice(0, path.lastIndexOf('/')));
+    if (!directory) {
       yield* checkRoom(maker, path, size);
       const fd = yield* done(maker.open(path, OpenFlag.writeOnly | OpenFlag.create, 0o644));
       for (let at = 0; at < size; at += PIECE_BYTES) {
@@ -203,6 +215,16 @@ export class CallReplay {
     }
     this.stats.made.push(`${directory ? 'd' : 'f'} ${size} ${path}`);
     return true;
+  }
+
+  /** Makes a directory and those above it, as far as they are missing; the thread that does such things. */
+  private *directories(path: string): Task<Thread> {
+    this.maker ??= this.host.process({ name: 'missing files' }).thread();
+    for (let end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1)) {
+      yield* madeDirectory(this.maker, path.slice(0, end));
+    }
+    if (path.length > 1) yield* madeDirectory(this.maker, path);
+    return this.maker;
   }
 
   private note(call: TracedCall, recorded: string, found: string): void {
