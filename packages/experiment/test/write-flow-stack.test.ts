@@ -1,4 +1,8 @@
+import { Origin, OriginTable } from '@flashstack/block-device';
+import { Simulator } from '@flashstack/sim';
+import { resolvePreset, Ssd } from '@flashstack/ssd';
 import { expect, test } from 'vitest';
+import { writeFlowOf } from '../src/index.js';
 import { jobSpec, runStack } from './stack-support.js';
 import { checkAccounts, sum } from './write-flow-support.js';
 
@@ -33,5 +37,25 @@ test('what is dirty at the end stays in the page cache', async () => {
   expect(writeFlow).toEqual([
     { layer: 'application', cause: 'written', origin: null, bytes: 4 * MIB },
     { layer: 'pageCache', cause: 'absorbed', origin: null, bytes: -4 * MIB },
+  ]);
+});
+
+test('logs of programs are theirs as their files are, and origins have the names of the host', () => {
+  const ssd = new Ssd(new Simulator(), resolvePreset('mqsim-b8', { capacity: 2 ** 28 }));
+  const origins = new OriginTable();
+  const own = origins.define('cold node');
+  const fileSystemBytes = new Float64Array(256);
+  fileSystemBytes[Origin.fileData] = MIB;
+  fileSystemBytes[Origin.applicationLog] = 3 * MIB;
+  fileSystemBytes[own] = 4096;
+  expect(writeFlowOf(ssd, { applicationBytes: () => 3 * MIB, fileSystemBytes, origins })).toEqual([
+    { layer: 'application', cause: 'written', origin: null, bytes: 3 * MIB },
+    { layer: 'pageCache', cause: 'filled', origin: null, bytes: MIB },
+    { layer: 'fileSystem', cause: 'written', origin: 'fileData', bytes: MIB },
+    { layer: 'fileSystem', cause: 'written', origin: 'applicationLog', bytes: 3 * MIB },
+    { layer: 'fileSystem', cause: 'written', origin: 'cold node', bytes: 4096 },
+    { layer: 'blockLayer', cause: 'waiting', origin: 'fileData', bytes: -MIB },
+    { layer: 'blockLayer', cause: 'waiting', origin: 'applicationLog', bytes: -3 * MIB },
+    { layer: 'blockLayer', cause: 'waiting', origin: 'cold node', bytes: -4096 },
   ]);
 });

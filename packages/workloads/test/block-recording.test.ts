@@ -3,6 +3,7 @@ import {
   BlockFlag,
   BlockOp,
   BlockRequest,
+  BlockStatus,
   FaultDevice,
   type IoOwner,
   MemoryDevice,
@@ -205,6 +206,19 @@ test('failures have the error numbers of Linux, as the low half of the negative 
   for (let status = 0; status < 8; status++) recorder.completed(write, 1, 1, 0, 0, status);
   const errors = [...new TextDecoder().decode(bytes()).matchAll(/\[(\d+)\]/g)].map(([, error]) => Number(error));
   expect(errors.map((error) => (error === 0 ? 0 : 65_536 - error))).toEqual([0, 5, 61, 28, 95, 30, 19, 5]);
+});
+
+test('only the completion that failed has an error', () => {
+  const { recorder, bytes } = record(new Simulator(), 'blktrace');
+  recorder.completed(write, 1, 1, 0, 0, BlockStatus.mediaError);
+  recorder.queued(write, 2, 1, 0, 0);
+  const view = new DataView(Uint8Array.from(bytes()).buffer);
+  const errors: number[] = [];
+  // Records of 48 bytes, with so much behind them as their last word says.
+  for (let at = 0; at < view.byteLength; at += 48 + view.getUint16(at + 46, true)) {
+    errors.push(view.getUint16(at + 44, true));
+  }
+  expect(errors).toEqual([0, 0, 65_536 - 61, 0]);
 });
 
 test('what cannot be recorded is refused', () => {

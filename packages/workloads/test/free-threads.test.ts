@@ -51,6 +51,21 @@ test.each(['trace', 'threads'] as const)('a stop ends a replay in the order of %
   expect([run.done, run.total, simulator.now]).toEqual([4, 7, 52_000]);
 });
 
+test.each(['trace', 'threads'] as const)(
+  'a host that breaks ends a replay in the order of %s with its error',
+  (order) => {
+    const lines = [...opened, '2 write(4, ""..., 10 <unfinished ...>', '1 fsync(3) = 0', '2 <... write resumed>) = 10'];
+    const reader = new StraceReader('a.strace');
+    reader.push(Uint8Array.from(`${lines.join('\n')}\n`, (letter) => letter.charCodeAt(0)));
+    const simulator = new Simulator();
+    // No time of a call can be half a nanosecond.
+    const host = new FixedHost(simulator, { ...costs, write: 0.5 });
+    for (const name of ['a', 'b']) host.files.set(`/${name}`, 100_000);
+    const run = new SystemReplay(simulator, host, reader.end(), { root: '/mnt', order });
+    expect(() => run.run()).toThrow('must be an integer ≥ 0 ns, found 0.5');
+  },
+);
+
 describe('threads on their own', () => {
   test('calls on other files wait for nothing, where the order of the trace has them one after the other', () => {
     const lines = [
