@@ -129,7 +129,11 @@ export class Iozone implements FileWorkload {
     for (const phase of phasesOf(this.options)) {
       if (!(yield* this.phase(thread, phase))) break;
     }
-    if (!keep && !this.stopped && this.results.some(({ phase }) => phase === 'write')) yield* done(thread.unlink(path));
+    if (!keep && !this.stopped && this.results.some(({ phase }) => phase === 'write')) {
+      const failure = yield* failureOf(removed(thread, path));
+      // What ended a phase may keep the file from being removed as well.
+      if (failure !== null && this.results.at(-1)?.error === null) throw failure;
+    }
     yield* process.exit();
   }
 
@@ -165,14 +169,15 @@ export class Iozone implements FileWorkload {
     const latencyNs = new Histogram();
     const fd = yield* done(thread.open(path, this.flagsOf(phase, writes), 0o640));
     const startNs = simulator.now;
-    let error = yield* failureOf(this.timed(thread, fd, phase, writes, latencyNs));
+    let failure = yield* failureOf(this.timed(thread, fd, phase, writes, latencyNs));
     if (includeClose) yield* done(thread.close(fd));
     const elapsedNs = simulator.now - startNs;
     if (!includeClose) {
       // Outside the time, so that the next phase begins with a file that has been written.
-      if (writes && error === null) error = yield* failureOf(flushed(thread, fd));
+      if (writes && failure === null) failure = yield* failureOf(flushed(thread, fd));
       yield* done(thread.close(fd));
     }
+    const error = failure?.code ?? null;
     const operations = latencyNs.count;
     const bytes = operations * record;
     const kilobytesPerSecond = elapsedNs > 0 ? (bytes / 1024 / elapsedNs) * 1e9 : 0;
@@ -216,13 +221,17 @@ function* flushed(thread: Thread, fd: number): Task<void> {
   yield* done(thread.fsync(fd));
 }
 
-/** The code of the failure that ended the task, or null. */
-function* failureOf(task: Task<void>): Task<string | null> {
+function* removed(thread: Thread, path: string): Task<void> {
+  yield* done(thread.unlink(path));
+}
+
+/** What ended the task early, or null. */
+function* failureOf(task: Task<void>): Task<FsError | null> {
   try {
     yield* task;
     return null;
   } catch (error) {
-    if (error instanceof FsError) return error.code;
+    if (error instanceof FsError) return error;
     throw error;
   }
 }

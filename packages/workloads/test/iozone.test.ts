@@ -85,6 +85,19 @@ test('a failure ends the phase and the run, and is in the result', () => {
   expect(host.files.size).toBe(0);
 });
 
+test('a file that cannot be removed is an error, unless a phase has failed before', () => {
+  const simulator = new Simulator();
+  const attempt = (...failing: readonly string[]): Iozone => {
+    const host = new FixedHost(simulator, costs);
+    for (const name of failing) host.failing.set(name, { after: 0, code: 'EIO' });
+    const iozone = new Iozone(simulator, host, { size: 64 * KIB }, new RandomSource(1));
+    iozone.run();
+    return iozone;
+  };
+  expect(attempt('fsync', 'unlink').results.map(({ error }) => error)).toEqual(['EIO']);
+  expect(() => attempt('unlink')).toThrow('EIO');
+});
+
 test.each([
   ['counted', { includeFlush: true }],
   ['not counted', {}],
