@@ -48,7 +48,7 @@ export class FileMapping implements Mapping, ReadaheadPages {
     return this.memory.roomPages;
   }
 
-  /** When the first of the pages that are dirty now became so, ns. */
+  /** Since when it has had dirty pages without a break, ns: those that are dirty now may have become so later. */
   get dirtiedNs(): number {
     return this.dirtied[0];
   }
