@@ -22,27 +22,41 @@ const metric =
   ({ metrics }: ExperimentResult): number =>
     metrics[name] / unit;
 
+/** What is counted as requests: those to the drive, or the calls of programs. */
+type Layer = 'host' | 'calls';
+
 /** A percentile with fewer than ten samples beyond it says nothing. */
 const percentile =
-  (kind: string, name: string, beyond: number) =>
+  (layer: Layer, kind: string, name: string, beyond: number) =>
   ({ metrics }: ExperimentResult): number =>
-    metrics[`host.${kind}.requests`] * beyond < 10 ? Number.NaN : metrics[`host.${kind}.latencyNs.${name}`] / 1e3;
+    metrics[`${layer}.${kind}.requests`] * beyond >= 10
+      ? metrics[`${layer}.${kind}.latencyNs.${name}`] / 1e3
+      : Number.NaN;
 
-const latencies = (kind: string): Measure[] => [
-  { label: `${kind} p50, µs`, better: 'less', of: percentile(kind, 'p50', 0.5) },
-  { label: `${kind} p99, µs`, better: 'less', of: percentile(kind, 'p99', 0.01) },
-  { label: `${kind} p99.9, µs`, better: 'less', of: percentile(kind, 'p999', 0.001) },
+const latencies = (layer: Layer, kind: string, prefix: string): Measure[] => [
+  { label: `${prefix}${kind} p50, µs`, better: 'less', of: percentile(layer, kind, 'p50', 0.5) },
+  { label: `${prefix}${kind} p99, µs`, better: 'less', of: percentile(layer, kind, 'p99', 0.01) },
+  { label: `${prefix}${kind} p99.9, µs`, better: 'less', of: percentile(layer, kind, 'p999', 0.001) },
 ];
 
-const measures: readonly Measure[] = [
+/** Throughput and latencies; a result without the layer has none of them. */
+const rates = (layer: Layer, prefix: string): Measure[] => [
   {
-    label: 'throughput, MB/s',
+    label: `${prefix}throughput, MB/s`,
     better: 'more',
-    of: ({ metrics }) => (metrics['host.read.bytesPerSecond'] + metrics['host.write.bytesPerSecond']) / 1e6,
+    of: ({ metrics }) => (metrics[`${layer}.read.bytesPerSecond`] + metrics[`${layer}.write.bytesPerSecond`]) / 1e6,
   },
-  ...latencies('read'),
-  ...latencies('write'),
-  { label: 'flush p99, µs', better: 'less', of: percentile('flush', 'p99', 0.01) },
+  ...latencies(layer, 'read', prefix),
+  ...latencies(layer, 'write', prefix),
+];
+
+const flushes = (prefix: string): Measure => ({
+  label: `${prefix}flush p99, µs`,
+  better: 'less',
+  of: percentile('host', 'flush', 'p99', 0.01),
+});
+
+const ofDrives: readonly Measure[] = [
   {
     label: 'write amplification',
     better: 'less',
@@ -56,6 +70,14 @@ const measures: readonly Measure[] = [
   { label: 'erases', better: 'less', of: metric('nand.erases', 1) },
   { label: 'mapping table, KiB', better: 'less', of: metric('ftl.map.bytes', 1024) },
 ];
+
+/** Rows as in the summary of a run: with a system those of calls come first, and those of requests are said to be the drive's. */
+function measuresOf(groups: readonly Group[]): readonly Measure[] {
+  const system = groups.some(({ results }) => results.some(({ spec }) => spec.system !== undefined));
+  if (!system) return [...rates('host', ''), flushes(''), ...ofDrives];
+  const sync: Measure = { label: 'sync p99, µs', better: 'less', of: percentile('calls', 'sync', 'p99', 0.01) };
+  return [...rates('calls', ''), sync, ...rates('host', 'drive '), flushes('drive '), ...ofDrives];
+}
 
 /** Mean and standard deviation over the seeds of a group. */
 interface Spread {
@@ -138,7 +160,9 @@ interface Shown {
 
 /** As many tables as the columns need, each with the baseline first. */
 function tables(groups: readonly Group[], style: Style): string[] {
-  const rows = measures.filter((measure) => groups.some((group) => Math.abs(spreadOf(group, measure).mean) > 0));
+  const rows = measuresOf(groups).filter((measure) =>
+    groups.some((group) => Math.abs(spreadOf(group, measure).mean) > 0),
+  );
   const columns = groups.map((group, at) => columnOf(group, at === 0 ? null : groups[0], rows, style));
   const names = 1 + Math.max(...rows.map(({ label }) => width(style.plain(label))));
   const [baseline, ...others] = columns;

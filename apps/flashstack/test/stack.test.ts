@@ -54,6 +54,33 @@ describe('run with a system', () => {
     expect(resolved.workload).toMatchObject({ parameters: { size: 2 ** 20 } });
   });
 
+  test('compare: rows of calls, and those of the drive by its name', async () => {
+    const at = folder();
+    await cli(['run', spec(jobs), '--out', `${at}/keeps`]);
+    await cli(['run', spec(jobs), '--out', `${at}/forgets`, '--set', 'system.fileSystem=memfs']);
+    const files = [`${at}/keeps/small.json`, `${at}/forgets/small.json`];
+    const { code, out: shown } = await cli(['compare', ...files]);
+    expect(code).toBe(0);
+    const { metrics } = read(files[0]);
+    for (const [layer, prefix] of [
+      ['calls', ''],
+      ['host', 'drive '],
+    ]) {
+      const bytes = metrics[`${layer}.read.bytesPerSecond`] + metrics[`${layer}.write.bytesPerSecond`];
+      const [, value] = new RegExp(`^${prefix}throughput, MB/s +([\\d.]+) `, 'm').exec(shown) ?? [];
+      expect(Number(value) / (bytes / 1e6)).toBeCloseTo(1, 1);
+      expect(shown).toMatch(new RegExp(`^${prefix}write p50`, 'm'));
+    }
+    // What keeps nothing on the drive still serves its calls, and faster.
+    expect(shown).toMatch(/^throughput, MB\/s .*better/m);
+    expect(shown).toMatch(/^drive throughput, MB\/s +[\d.]+ +0 worse/m);
+    // Without a system there is one kind of requests.
+    const plain = `${device}workload: { kind: random, requests: 2k }\n`;
+    await cli(['run', spec(plain), '--out', `${at}/plain`]);
+    await cli(['run', spec(plain), '--out', `${at}/other`, '--set', 'ftl.victim=fifo']);
+    expect((await cli(['compare', `${at}/plain/small.json`, `${at}/other/small.json`])).out).not.toContain('drive ');
+  });
+
   test('calls that fail are told, and end with code 1', async () => {
     const full = `${device}system: mini-journal\nworkload: { kind: file-jobs, rw: write, size: 256MiB, fallocate: none }\n`;
     const { code, out } = await cli(['run', spec(full)]);
