@@ -14,6 +14,11 @@ const layouts: readonly (Shape & { readonly domain: 'unit' | 'die' | 'superblock
   { domain: 'superblock', channels: 3, blocksPerPlane: 20, pagesPerBlock: 12 },
 ];
 
+/** Other groups of SAST every few writes, so that log blocks of groups that are no more are always among the others. */
+const restless = Array.from({ length: 100 }, (_, i) => `${37 * (i + 1)} ${1 + ((i * 5) % 7)}:${1 + (i % 3)}`).join(
+  ', ',
+);
+
 /** Parameters of each scheme that a seed chooses from. */
 const parameters: Readonly<Record<string, Readonly<Record<string, readonly (number | boolean | string)[]>>>> = {
   block: { replacementBlocks: [1, 2], idleMerge: [false, true] },
@@ -23,6 +28,7 @@ const parameters: Readonly<Record<string, Readonly<Record<string, readonly (numb
     dataBlocks: [1, 2, 4],
     logBlocksPerGroup: [1, 2],
     cap: [0, 0, 1, 2],
+    schedule: ['', restless],
     idleMerge: [false, true],
   },
   fast: { logBlocks: [0, 2, 4], lazySwitch: [false, true], idleMerge: [false, true] },
@@ -45,7 +51,8 @@ export function hybridSetup(scheme: string): (seed: number, faults: boolean) => 
     const slots = units * (shape.blocksPerPlane ?? 0) * (shape.pagesPerBlock ?? 0) * ((shape.pageBytes ?? 4096) / 4096);
     const chosen: Record<string, number | boolean | string> = {};
     for (const [name, values] of Object.entries(parameters[scheme])) chosen[name] = pick(random, values);
-    if (scheme === 'sast') chosen.cap = Math.min(chosen.cap as number, chosen.dataBlocks as number);
+    if (scheme === 'sast')
+      chosen.cap = chosen.schedule === '' ? Math.min(chosen.cap as number, chosen.dataBlocks as number) : 0;
     const options = {
       mapping: { name: scheme, parameters: chosen },
       domain,

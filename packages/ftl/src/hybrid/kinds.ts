@@ -6,6 +6,7 @@ import { Fast } from './fast.js';
 import { HybridFtl } from './hybrid-ftl.js';
 import { Last } from './last.js';
 import { Sast } from './sast.js';
+import { parseSchedule } from './sast-schedule.js';
 import type { HybridSpec } from './scheme.js';
 
 const uses = ['domain', 'multiPlane', 'order', 'freeOrder', 'gcFreeOrder'] as const;
@@ -123,6 +124,14 @@ export const hybridKinds: readonly MappingKind[] = [
         max: 65_536,
         help: 'Logical blocks that may have slots in one log block (KAST); 0: any number.',
       },
+      {
+        name: 'schedule',
+        type: 'string',
+        default: '',
+        help:
+          'Other groups later: "100000 8:2, 300000 1:1" are 8 data and 2 log blocks a group once the host has written ' +
+          '100000 slots, preconditioning included, and 1 and 1 after 300000.',
+      },
       idleMerge,
     ],
     create: (values) => {
@@ -139,13 +148,15 @@ export const hybridKinds: readonly MappingKind[] = [
           'ftl.mapping.parameters.cap',
         );
       }
+      const schedule = parseSchedule(values.schedule as string, cap);
+      const most = schedule.map((change) => change.shape.logBlocksPerGroup);
       return hybridScheme({
         ...common(values),
         name: 'sast',
-        leastLogBlocks: shape.logBlocksPerGroup,
+        leastLogBlocks: Math.max(shape.logBlocksPerGroup, ...most),
         sequentialBytes: 0,
         ownedByBlocks: false,
-        make: (parts) => new Sast(parts, shape, cap),
+        make: (parts) => new Sast(parts, shape, cap, schedule),
       });
     },
   },

@@ -1,4 +1,5 @@
 import { Place } from './data-blocks.js';
+import type { SastChange } from './sast-schedule.js';
 import { type LogScheme, type SchemeParts, WAIT } from './scheme.js';
 
 /** What can be changed while the drive is in use. */
@@ -21,9 +22,16 @@ export class Sast implements LogScheme {
   private clock = 0;
   /** With a cap: logical blocks in each log block, −1: room for another. */
   private readonly members: Int32Array;
+  private readonly schedule: readonly SastChange[];
+  /** The next entry of the schedule, and the slots after which it is due. */
+  private next = 0;
+  private due: number;
 
-  constructor(parts: SchemeParts, shape: SastShape, cap: number) {
+  /** `schedule`: changes to come, in order. */
+  constructor(parts: SchemeParts, shape: SastShape, cap: number, schedule: readonly SastChange[]) {
     this.parts = parts;
+    this.schedule = schedule;
+    this.due = schedule[0]?.after ?? Number.POSITIVE_INFINITY;
     this.shape = shape;
     this.cap = cap;
     this.written = new Float64Array(parts.logs.ofOwner.length);
@@ -56,6 +64,7 @@ export class Sast implements LogScheme {
 
   wrote(): void {
     // A full log block is reclaimed when its group, or another one, needs room.
+    if (this.parts.table.clock >= this.due) this.followSchedule();
   }
 
   settling(): void {
@@ -69,6 +78,13 @@ export class Sast implements LogScheme {
     logs.ofOwner.fill(-1);
     logs.owner.fill(-1);
     this.written.fill(0);
+  }
+
+  /** Takes the last change that is due: after a power cut several may be. */
+  private followSchedule(): void {
+    const { clock } = this.parts.table;
+    while (this.due <= clock) this.due = this.schedule[++this.next]?.after ?? Number.POSITIVE_INFINITY;
+    this.reconfigure(this.schedule[this.next - 1].shape);
   }
 
   adopt(domain: number, block: number): boolean {
