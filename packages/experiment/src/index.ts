@@ -24,6 +24,7 @@ export {
   type RunClock,
   runExperiment,
 } from './run.js';
+export { segmentShapeOf } from './segment-shape.js';
 export { sha256 } from './sha256.js';
 export type {
   DeviceSpec,

@@ -7,6 +7,8 @@ export interface RankDistribution {
   readonly n: number;
   /** The next rank. */
   next(random: RandomStream): number;
+  /** The first of the ranks that follow those which get `share` (0 … 1) of the draws, nearly; n for all of them. */
+  rankAfter(share: number): number;
 }
 
 function checkCount(what: string, n: number): void {
@@ -24,6 +26,10 @@ export class UniformRanks implements RankDistribution {
 
   next(random: RandomStream): number {
     return random.below(this.n);
+  }
+
+  rankAfter(share: number): number {
+    return Math.ceil(share * this.n);
   }
 }
 
@@ -63,6 +69,14 @@ export class ZipfRanks implements RankDistribution {
       else if (k > n) k = n;
       if (k - x <= this.squeeze || u >= this.area(k + 0.5) - this.density(k)) return k - 1;
     }
+  }
+
+  rankAfter(share: number): number {
+    const { n, theta } = this;
+    if (theta === 0 || share === 0) return Math.ceil(share * n);
+    // Of the area under the density, which is what is drawn from: within half a rank of the sum of probabilities.
+    const x = this.inverseArea(this.areaBelowOne + share * (this.areaBelowEnd - this.areaBelowOne));
+    return Math.max(1, Math.min(n, Math.ceil(x - 0.5)));
   }
 
   private density(x: number): number {
@@ -108,6 +122,10 @@ export class ParetoRanks implements RankDistribution {
     const rank = Math.floor(this.n * exp(this.power * log(u)));
     return rank < this.n ? rank : this.n - 1;
   }
+
+  rankAfter(share: number): number {
+    return share === 0 ? 0 : Math.ceil(this.n * exp(this.power * log(share)));
+  }
 }
 
 /** Two uniform regions: the first `hotCount` ranks get the share `hotShare` of the draws, the others the rest. */
@@ -141,6 +159,12 @@ export class HotColdRanks implements RankDistribution {
   next(random: RandomStream): number {
     if (random.nextFloat() < this.hotShare) return random.below(this.hotCount);
     return this.hotCount + random.below(this.n - this.hotCount);
+  }
+
+  rankAfter(share: number): number {
+    const { n, hotCount, hotShare } = this;
+    if (share <= hotShare) return share === 0 ? 0 : Math.ceil((share / hotShare) * hotCount);
+    return hotCount + Math.ceil(((share - hotShare) / (1 - hotShare)) * (n - hotCount));
   }
 }
 

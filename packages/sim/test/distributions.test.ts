@@ -138,6 +138,27 @@ describe('ranks', () => {
     checkFit(histogramOf(new UniformRanks(77), 'uniform'), new Array<number>(77).fill(1 / 77), 'uniform');
   });
 
+  it.each<[string, RankDistribution]>([
+    ['uniform', new UniformRanks(10_000)],
+    ['zipf(0)', new ZipfRanks(10_000, 0)],
+    ['zipf(0.5)', new ZipfRanks(10_000, 0.5)],
+    ['zipf(0.99)', new ZipfRanks(10_000, 0.99)],
+    ['zipf(1.2)', new ZipfRanks(10_000, 1.2)],
+    ['pareto(0.2)', new ParetoRanks(10_000, 0.2)],
+    ['hot/cold', new HotColdRanks(10_000, 0.2, 0.8)],
+    ['hot/cold, all hot', new HotColdRanks(10_000, 0.2, 1)],
+  ])('%s: what lies before rankAfter(share) gets the share, up to one rank', (name, ranks) => {
+    const counts = histogramOf(ranks, `share of ${name}`);
+    expect([ranks.rankAfter(0), ranks.rankAfter(1)]).toEqual([0, name.endsWith('all hot') ? 2000 : 10_000]);
+    for (const share of [0.1, 0.25, 0.5, 0.75, 0.8, 0.9]) {
+      const end = ranks.rankAfter(share);
+      const below = counts.subarray(0, end).reduce((sum, count) => sum + count, 0) / draws;
+      const noise = 5 * Math.sqrt((share * (1 - share)) / draws);
+      expect(below, `${share}`).toBeGreaterThan(share - noise - 0.005);
+      expect(below - counts[end - 1] / draws, `${share}`).toBeLessThan(share + noise + 0.005);
+    }
+  });
+
   it('refuse parameters that make no sense', () => {
     expect(() => new ZipfRanks(0, 1)).toThrow(/n must be an integer ≥ 1, found 0/);
     expect(() => new ZipfRanks(10, -0.1)).toThrow(/theta must be a finite number ≥ 0/);

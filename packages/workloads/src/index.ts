@@ -36,6 +36,7 @@ export type {
 export { type PatternOptions, type PatternTimeUnit, type PatternWords, patternFormat } from './formats/pattern.js';
 export { traceFormats } from './formats/table.js';
 export { Iozone, type IozoneOptions, type IozonePhase, type IozoneResult } from './iozone.js';
+export { type LogHostOptions, LogStructuredHost } from './log-host.js';
 export { Operation, type OperationSource } from './operation.js';
 export type { OperationSink } from './operation-sink.js';
 export {

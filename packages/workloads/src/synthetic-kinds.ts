@@ -51,6 +51,10 @@ const common: readonly Parameter[] = [
   size('offsetBytes', 0, 0, 'Start of the range addressed.'),
   size('rangeBytes', 0, 0, 'Size of the range addressed; 0: to the end of the device.'),
   share('readShare', 0, 'Share of the requests that read; the others write.'),
+  {
+    ...whole('flows', 1, 1, 'flows', 'Tenants to which the requests belong in turn, such as queues of a drive.'),
+    max: 65_536,
+  },
   { name: 'gapNs', type: 'number', unit: 'ns', default: 0, min: 0, help: 'Mean time between arrivals (open loops).' },
   {
     name: 'gaps',
@@ -72,6 +76,12 @@ const scatter: Parameter = {
   help: 'Spread popular addresses over the range by a random permutation.',
 };
 
+const streams = (max: number, help: string): Parameter => ({
+  ...whole('streams', 0, 0, 'streams', help),
+  max,
+});
+const byHeat = streams(64, 'Writes carry a hint, 1 (hottest) to this, each for an equal share of them; 0: none.');
+
 /** The synthetic workloads by name, with their parameters. */
 export const syntheticKinds: readonly StrategyKind<WorkloadFactory>[] = [
   kind('sequential', 'Ascending addresses, from the start again at the end of the range.', []),
@@ -79,15 +89,18 @@ export const syntheticKinds: readonly StrategyKind<WorkloadFactory>[] = [
   kind('zipf', "Popularity falls by Zipf's law.", [
     { name: 'theta', type: 'number', default: 0.99, min: 0, max: 1000, help: 'Exponent; 0 is uniform.' },
     scatter,
+    byHeat,
   ]),
   kind('pareto', "Popularity as in fio's pareto distribution.", [
     { name: 'h', type: 'number', default: 0.2, min: 1e-9, max: 1 - 1e-9, help: 'Share 1 − h goes to the fraction h.' },
     scatter,
+    byHeat,
   ]),
   kind('hot-cold', 'A hot and a cold part, uniform in both.', [
     share('hotFraction', 0.2, 'Hot fraction of the range.'),
     share('hotShare', 0.8, 'Share of the requests that goes to it.'),
     scatter,
+    streams(2, 'With 2, writes carry a hint: 1 to the hot part, 2 to the cold one; 0: none.'),
   ]),
   {
     name: 'segments',

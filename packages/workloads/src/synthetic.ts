@@ -24,6 +24,10 @@ import { type RequestSize, RequestSizes } from './request-sizes.js';
  */
 export type AccessPattern = 'sequential' | 'random' | 'zipf' | 'pareto' | 'hot-cold';
 
+/** As many as the widest stream policies of drives tell apart. */
+const MOST_HINTS = 64;
+/** As many as a drive has queues at most. */
+const MOST_FLOWS = 65_536;
 const ON_TIME = 0;
 const BYTES = 1;
 const NEXT = 2;
@@ -57,6 +61,13 @@ export interface SyntheticOptions {
   readonly hotShare?: number;
   /** Spread popular addresses over the range by a random permutation, instead of from its start. Default true. */
   readonly scatter?: boolean;
+  /**
+   * Writes carry a hint of their lifetime, 1 (the hottest addresses) to `streams`: each for an equal share of the writes of
+   * `zipf` and `pareto`, 1 and 2 for the parts of `hot-cold`. Default 0: no hints.
+   */
+  readonly streams?: number;
+  /** Tenants or queues to which the requests belong in turn: flows 0 … flows − 1. Default 1. */
+  readonly flows?: number;
   /** Mean time from one arrival to the next, in ns, for open loops. Default 0. */
   readonly gapNs?: number;
   /** Every gap equal, or exponentially distributed (a Poisson process). Default `constant`. */
@@ -91,6 +102,10 @@ export class SyntheticSource implements OperationSource {
   private readonly readShare: number;
   private readonly ranks: RankDistribution | null;
   private readonly scatter: Permutation | null;
+  private readonly hints: number;
+  /** By hint, from 2 on: the first rank that has it. */
+  private readonly heat: Float64Array;
+  private readonly flows: number;
   private readonly gapNs: number;
   private readonly poisson: boolean;
   private readonly burst: number;
@@ -107,6 +122,7 @@ export class SyntheticSource implements OperationSource {
   private readonly state = new Float64Array(3);
   private issued = 0;
   private writes = 0;
+  private rank = 0;
   private flushDue = false;
 
   /** @throws ReplayError naming the option that is impossible. */
@@ -129,6 +145,8 @@ export class SyntheticSource implements OperationSource {
       this.bytes = options.bytes;
     }
     this.readShare = optionBetween('readShare', options.readShare ?? 0, 0, 1);
+    this.flows = wholeOption('flows', options.flows ?? 1, 1);
+    if (this.flows > MOST_FLOWS) throw wrongOption('flows', `at most ${MOST_FLOWS}`, this.flows);
     this.gapNs = optionBetween('gapNs', options.gapNs ?? 0, 0, Number.MAX_SAFE_INTEGER);
     this.poisson = options.gaps === 'exponential';
     this.burst = wholeOption('burst', options.burst ?? 0, 0);
@@ -138,6 +156,8 @@ export class SyntheticSource implements OperationSource {
     if (this.offNs > 0 && this.onNs === 0) throw wrongOption('onNs', 'greater than 0 if offNs is', 0);
     this.flushEvery = wholeOption('flushEvery', options.flushEvery ?? 0, 0);
     this.ranks = ranksOf(options, this.positions);
+    this.hints = wholeOption('streams', options.streams ?? 0, 0);
+    this.heat = heatOf(options.pattern, this.hints, this.ranks);
     const scattered = this.ranks !== null && options.pattern !== 'random' && (options.scatter ?? true);
     this.scatter = scattered ? new Permutation(this.positions, random.stream('workload.scatter')) : null;
     this.sizeRandom = random.stream('workload.size');
@@ -173,11 +193,13 @@ export class SyntheticSource implements OperationSource {
     out.lengthBytes = length;
     this.state[BYTES] += length;
     out.timeNs = this.now();
+    out.flow = this.issued % this.flows;
     this.issued++;
     if (this.readShare > 0 && this.directionRandom.nextFloat() < this.readShare) {
       out.op = BlockOp.read;
     } else {
       out.op = BlockOp.write;
+      if (this.hints > 0) out.stream = this.hint();
       this.writes++;
       this.flushDue = this.flushEvery > 0 && this.writes % this.flushEvery === 0;
     }
@@ -199,7 +221,16 @@ export class SyntheticSource implements OperationSource {
   private start(length: number): number {
     if (this.ranks === null) return this.sizes === null ? this.after() : this.afterLast(length);
     const rank = this.ranks.next(this.addressRandom);
+    this.rank = rank;
     return (this.scatter === null ? rank : this.scatter.map(rank)) * this.alignBytes;
+  }
+
+  /** The hint of the present rank. */
+  private hint(): number {
+    const { heat, rank } = this;
+    let k = 0;
+    while (k < heat.length && rank >= heat[k]) k++;
+    return k + 1;
   }
 
   private after(): number {
@@ -248,6 +279,19 @@ function ranksOf(options: SyntheticOptions, positions: number): RankDistribution
     default:
       throw wrongOption('pattern', 'sequential, random, zipf, pareto or hot-cold', options.pattern);
   }
+}
+
+function heatOf(pattern: AccessPattern, hints: number, ranks: RankDistribution | null): Float64Array {
+  if (hints === 0) return new Float64Array(0);
+  if (ranks === null || pattern === 'random') {
+    throw wrongOption('streams', `0 for ${pattern}: no address is written more often than others`, hints);
+  }
+  if (ranks instanceof HotColdRanks) {
+    if (hints !== 2) throw wrongOption('streams', '0 or 2 for hot-cold: there is a hot part and a cold one', hints);
+    return Float64Array.of(ranks.hotCount);
+  }
+  if (hints > MOST_HINTS) throw wrongOption('streams', `at most ${MOST_HINTS}`, hints);
+  return Float64Array.from({ length: hints - 1 }, (_, k) => ranks.rankAfter((k + 1) / hints));
 }
 
 function requestsOf(options: SyntheticOptions, requestBytes: number): number {

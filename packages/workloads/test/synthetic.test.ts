@@ -160,6 +160,74 @@ describe('mixes of sizes', () => {
   });
 });
 
+describe('hints', () => {
+  const hinted = (options: SyntheticOptions): { op: number; offset: number; stream: number }[] => {
+    const [source, operation] = [make(options), new Operation()];
+    const found: { op: number; offset: number; stream: number }[] = [];
+    while (source.next(operation)) {
+      found.push({ op: operation.op, offset: operation.offsetBytes, stream: operation.stream });
+    }
+    return found;
+  };
+  const range = { rangeBytes: 1000 * 4096, requests: 40_000 };
+
+  test('hot-cold: 1 to the hot part, 2 to the cold one, wherever they lie', () => {
+    const plain = hinted({ pattern: 'hot-cold', hotFraction: 0.1, ...range, scatter: false, streams: 2 });
+    for (const { offset, stream } of plain) expect(stream).toBe(offset < 100 * 4096 ? 1 : 2);
+    const scattered = hinted({ pattern: 'hot-cold', hotFraction: 0.1, ...range, streams: 2 });
+    const hot = new Set(scattered.filter(({ stream }) => stream === 1).map(({ offset }) => offset));
+    expect(hot.size).toBe(100);
+    expect(scattered.some(({ offset, stream }) => stream === 2 && hot.has(offset))).toBe(false);
+  });
+
+  test.each(['zipf', 'pareto'] as const)('%s: every hint for its share of the writes, the hottest first', (pattern) => {
+    const found = hinted({ pattern, theta: 0.8, h: 0.4, ...range, scatter: false, streams: 4 });
+    const last = [0, 0, 0, 0, 0];
+    const count = [0, 0, 0, 0, 0];
+    for (const { offset, stream } of found) {
+      last[stream] = Math.max(last[stream], offset);
+      count[stream]++;
+    }
+    expect(count[0]).toBe(0);
+    for (let k = 1; k <= 4; k++) expect(Math.abs(count[k] / found.length - 0.25)).toBeLessThan(0.02);
+    for (const { offset, stream } of found) if (stream > 1) expect(offset).toBeGreaterThan(last[stream - 1]);
+  });
+
+  test('not on reads and flushes; the addresses are those without hints', () => {
+    const options: SyntheticOptions = { pattern: 'hot-cold', ...range, requests: 2000, readShare: 0.4, flushEvery: 7 };
+    const found = hinted({ ...options, streams: 2 });
+    for (const { op, stream } of found) expect(stream > 0).toBe(op === BlockOp.write);
+    expect(found.map((operation) => ({ ...operation, stream: 0 }))).toEqual(hinted(options));
+  });
+
+  test.each<[Partial<SyntheticOptions>, string]>([
+    [{ pattern: 'random', streams: 2 }, 'streams must be 0 for random: no address is written more often'],
+    [{ pattern: 'sequential', streams: 1 }, 'streams must be 0 for sequential'],
+    [{ pattern: 'hot-cold', streams: 1 }, 'streams must be 0 or 2 for hot-cold'],
+    [{ pattern: 'zipf', streams: 65 }, 'streams must be at most 64, found 65'],
+    [{ pattern: 'zipf', streams: 0.5 }, 'streams must be a whole number'],
+  ])('%j is refused', (options, message) => {
+    expect(() => make({ pattern: 'random', ...range, ...options })).toThrow(message);
+  });
+});
+
+test('flows: requests belong to them in turn, in every pass', () => {
+  const source = make({ pattern: 'random', rangeBytes: MiB, requests: 7, readShare: 0.5, flushEvery: 2, flows: 3 });
+  const operation = new Operation();
+  const turn = (): number[] => {
+    const flows: number[] = [];
+    while (source.next(operation)) if (operation.op !== BlockOp.flush) flows.push(operation.flow);
+    return flows;
+  };
+  expect(turn()).toEqual([0, 1, 2, 0, 1, 2, 0]);
+  source.restart();
+  expect(turn()).toEqual([0, 1, 2, 0, 1, 2, 0]);
+  const plain = { pattern: 'zipf', rangeBytes: MiB, requests: 50 } as const;
+  expect(pass(make({ ...plain, flows: 4 }))).toEqual(pass(make(plain)));
+  expect(() => make({ ...plain, flows: 0 })).toThrow('flows must be a whole number of at least 1');
+  expect(() => make({ ...plain, flows: 65_537 })).toThrow('flows must be at most 65536');
+});
+
 test('on/off arrivals: none while it is off, the same ones while it is on', () => {
   const options = { pattern: 'random', rangeBytes: MiB, requests: 5000, gapNs: 700, gaps: 'exponential' } as const;
   const steady = pass(make(options));
