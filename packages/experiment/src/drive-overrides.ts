@@ -2,6 +2,7 @@ import type { WearLevelling } from '@flashstack/ftl';
 import { defaultReliability, defaultVssimDelays } from '@flashstack/nand-device';
 import { InputError, nearestName } from '@flashstack/sim';
 import { type LinkModel, linkConfig, type SsdConfig } from '@flashstack/ssd';
+import { checkEffects } from './effects.js';
 import { mappingUses } from './equip.js';
 import type { Extensions } from './extensions.js';
 import { driveOptions, nullableSections } from './options/drive-options.js';
@@ -32,7 +33,7 @@ export function applyOverrides(
     result = replaced(result, steps, 0, checked(path, value, table), config);
   }
   const read = withParameters(result as SsdConfig, overrides, table);
-  checkIdle(read, overrides);
+  checkEffects(read, overrides);
   return withoutForeignWear(withoutForeignMapping(read, overrides, extensions), overrides);
 }
 
@@ -92,16 +93,6 @@ function replaced(node: unknown, steps: readonly string[], depth: number, value:
   // `victim: greedy` is short for a strategy without parameters.
   const map = typeof from === 'string' ? { name: from, parameters: {} } : (from as Record<string, unknown>);
   return { ...map, [step]: inner(Object.hasOwn(map, step) ? map[step] : undefined) };
-}
-
-/** Refresh takes place in idle time. @throws InputError if one of its limits is asked for and there is none. */
-function checkIdle({ idleNs }: SsdConfig, overrides: Readonly<Record<string, unknown>>): void {
-  if (idleNs > 0) return;
-  for (const path of ['nand.reliability.ecc.refreshAtRetries', 'nand.reliability.ecc.readReclaimLimit']) {
-    if (overrides[path] === undefined) continue;
-    const why = 'pages and blocks are written again in idle time only, and idleNs 0 offers none';
-    throw new InputError('ERR_OPTION_VALUE', `${path} has no effect: ${why}. Set idleNs, such as 1ms.`, path);
-  }
 }
 
 /** With the strategies checked of which single parameters are asked for, as they may have units. */
