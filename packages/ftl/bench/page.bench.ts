@@ -1,6 +1,6 @@
 import { rooflineShape } from './drive.js';
 import { Roofline } from './roofline.js';
-import { type FlashBenchmark, randomRow, sequentialRow } from './writer.js';
+import { type FlashBenchmark, randomRow, sequentialRow, streamRow } from './writer.js';
 
 const ROOFLINE = 'ftl: roofline, random write, flash operations';
 
@@ -23,10 +23,14 @@ function roofline(): FlashBenchmark {
   };
 }
 
-/** The map in RAM, and in flash with 1 % of it cached. In steady state: everything has been overwritten once. */
+/**
+ * The map in RAM, in flash with 1 % of it cached, and every policy that separates data. In steady state: everything has been
+ * overwritten once.
+ */
 export const benchmarks: readonly FlashBenchmark[] = [
   roofline(),
   { ...randomRow('page', 1), roofline: ROOFLINE },
   sequentialRow('page'),
   randomRow('dftl', 1),
+  ...['none', 'host', 'hot-cold', 'dac', 'sepbit', 'fdp'].map(streamRow),
 ];

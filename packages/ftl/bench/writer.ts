@@ -1,5 +1,5 @@
 import { NandArray, TimelineScheduler } from '@flashstack/nand-device';
-import { RandomSource, Simulator, UniformRanks } from '@flashstack/sim';
+import { HotColdRanks, RandomSource, Simulator, UniformRanks } from '@flashstack/sim';
 import { createFtl, type DriveFtl, type FtlClient, type FtlOptions, preconditionByWriting } from '../src/index.js';
 import { config, IN_USE, LOGICAL, QUEUE_DEPTH } from './drive.js';
 
@@ -48,18 +48,14 @@ abstract class Writer implements FtlClient {
     const { stats } = this.ftl;
     const round = (value: number): number => Math.round(100 * value) / 100;
     const per1000 = (count: number): number => Math.round((1e6 * count) / stats.host) / 1000;
-    const merges = {
-      switchesPer1000: per1000(stats.switchMerges),
-      partialsPer1000: per1000(stats.partialMerges),
-      fullsPer1000: per1000(stats.fullMerges),
-    };
     const lookUps = stats.mapHits + stats.mapMisses;
-    const hasMerges = stats.switchMerges + stats.partialMerges + stats.fullMerges > 0;
     return {
       waf: round(stats.writeAmplification),
       operationsPerWrite: round(this.operations / stats.host),
       writesPerSecond: Math.round((perSecond * stats.host) / this.operations),
-      ...(hasMerges ? merges : {}),
+      switchesPer1000: per1000(stats.switchMerges),
+      partialsPer1000: per1000(stats.partialMerges),
+      fullsPer1000: per1000(stats.fullMerges),
       ...(lookUps > 0 ? { hitRatio: Math.round((1e4 * stats.mapHits) / lookUps) / 1e4 } : {}),
       ...(this.ftl.appendOnly
         ? { backupsPer1000: per1000(stats.backups), trimmedPer1000: per1000(stats.trimmed) }
@@ -96,6 +92,24 @@ class RandomWriter extends Writer {
 
   protected next(job: number): void {
     this.ftl.write(this.random.below(IN_USE), 1, 0, 0, job);
+  }
+}
+
+/** Random writes of a slot, 80 % of them to a fifth of the slots in use, with a hint of which part it is. */
+class HintedWriter extends Writer {
+  private readonly random = new RandomSource(7).stream('bench');
+  private readonly ranks = new HotColdRanks(IN_USE, 0.2, 0.8);
+
+  constructor(options: FtlOptions) {
+    super(options);
+    const random = new RandomSource(2).stream('precondition');
+    preconditionByWriting(this.ftl, { slots: IN_USE, capacities: 1, ranks: this.ranks, random });
+    this.ftl.stats.reset();
+  }
+
+  protected next(job: number): void {
+    const lpn = this.ranks.next(this.random);
+    this.ftl.write(lpn, 1, 0, lpn < this.ranks.hotCount ? 1 : 2, job);
   }
 }
 
@@ -167,6 +181,13 @@ function row(name: string, bar: number, make: () => Writer): FlashBenchmark {
 export function randomRow(mapping: string, capacities = 0): FlashBenchmark {
   return row(`${mapping}, random write`, 3_000_000, () => {
     return new RandomWriter({ logicalSlots: LOGICAL, mapping }, capacities);
+  });
+}
+
+/** Hot and cold writes to page mapping, separated by a stream policy with its defaults. */
+export function streamRow(streams: string): FlashBenchmark {
+  return row(`page, ${streams === 'none' ? 'one stream' : streams}, hot/cold write`, 3_000_000, () => {
+    return new HintedWriter({ logicalSlots: LOGICAL, mapping: 'page', streams });
   });
 }
 
