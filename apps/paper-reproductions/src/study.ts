@@ -1,7 +1,7 @@
 import { type ExperimentResult, type ExperimentSpec, type RunClock, runExperiment } from '@flashstack/experiment';
 import type { Claim, Reproduction, ReproductionFigure } from '@flashstack/report';
 import { InputError, SimulationError } from '@flashstack/sim';
-import type { Trace } from '@flashstack/workloads';
+import type { OperationSource, Trace } from '@flashstack/workloads';
 
 /** What a study found. */
 export interface Findings {
@@ -68,12 +68,12 @@ export class Lab {
     return await openTrace(name);
   }
 
-  /** Runs one experiment, on a trace if it is given. @throws CancelledError if the user asks for the end. */
-  async run(name: string, spec: ExperimentSpec, trace: Trace | null = null): Promise<ExperimentResult> {
+  /** Runs one experiment, on given operations if there are any. @throws CancelledError if the user asks for the end. */
+  async run(name: string, spec: ExperimentSpec, source: OperationSource | null = null): Promise<ExperimentResult> {
     const { progress, cancelled, versions } = this.environment;
     progress?.(this.runs.length, name);
     const result = await runExperiment(spec, {
-      ...(trace === null ? {} : { source: trace.source() }),
+      ...(source === null ? {} : { source }),
       ...(cancelled === undefined ? {} : { cancelled }),
       ...(versions === undefined ? {} : { versions }),
     });
@@ -91,7 +91,7 @@ export class Lab {
   /** The same experiment with every seed. */
   async overSeeds(name: string, spec: ExperimentSpec, trace: Trace | null = null): Promise<ExperimentResult[]> {
     const results: ExperimentResult[] = [];
-    for (const seed of this.seeds) results.push(await this.run(name, { ...spec, seed }, trace));
+    for (const seed of this.seeds) results.push(await this.run(name, { ...spec, seed }, trace?.source() ?? null));
     return results;
   }
 }
