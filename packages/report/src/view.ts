@@ -85,22 +85,27 @@ export class RunView {
     return this.later.writeFlow ?? [];
   }
 
+  /** Where what a user waits for is measured: at the calls of programs, or without a system at the requests to the drive. */
+  get seen(): 'calls' | 'host' {
+    return this.result.spec.system === undefined ? 'host' : 'calls';
+  }
+
   /** Latencies of a kind, or null where there is none. */
-  latencies(kind: HostKind): Histogram | null {
-    const record = this.result.histograms[`host.${kind}.latencyNs`];
+  latencies(kind: HostKind, layer: 'calls' | 'host' = 'host'): Histogram | null {
+    const record = this.result.histograms[`${layer}.${kind}.latencyNs`];
     return record === undefined || record.count === 0 ? null : Histogram.fromRecord(record);
   }
 
   /** A percentile of the latency of a kind, ns; NaN with fewer than ten samples beyond it. */
-  percentile(kind: HostKind, beyond: number): number {
-    const histogram = this.latencies(kind);
+  percentile(kind: HostKind, beyond: number, layer: 'calls' | 'host' = 'host'): number {
+    const histogram = this.latencies(kind, layer);
     if (histogram === null || histogram.count * beyond < BEYOND) return Number.NaN;
     return histogram.percentile(100 * (1 - beyond));
   }
 
   /** Bytes per second of reads and writes together. */
-  get bytesPerSecond(): number {
-    return this.metric('host.read.bytesPerSecond', 0) + this.metric('host.write.bytesPerSecond', 0);
+  bytesPerSecond(layer: 'calls' | 'host' = 'host'): number {
+    return this.metric(`${layer}.read.bytesPerSecond`, 0) + this.metric(`${layer}.write.bytesPerSecond`, 0);
   }
 
   /** Slots programmed by cause, in the order in which they are stacked; all causes that every drive has, also those of none. */

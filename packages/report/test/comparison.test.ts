@@ -1,4 +1,4 @@
-import type { ExperimentResult } from '@flashstack/experiment';
+import { type ExperimentResult, runExperiment } from '@flashstack/experiment';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { compare, groupOf } from '../src/compare/groups.js';
 import { comparisonHeadline, ratioTitle } from '../src/compare/headline.js';
@@ -164,4 +164,23 @@ describe('the page', () => {
     expect(new Set(systems.map((system) => system.name)).size).toBe(7);
     expect(renderReport(many)).toContain('7 systems');
   });
+});
+
+test('programs are compared by their calls, not by what reaches the drive', async () => {
+  const jobs = (size: number): Promise<ExperimentResult> =>
+    runExperiment({
+      device: { preset: 'mqsim-b8', capacityBytes: 128 * 2 ** 20, overProvisioning: 0.28 },
+      system: { fileSystem: 'memfs' },
+      workload: { kind: 'file-jobs', parameters: { rw: 'write', size } },
+    });
+  const [small, large] = [await jobs(2 ** 20), await jobs(2 ** 22)];
+  const [throughput, median] = ['throughput', 'write p50'].map((name) => measures.find((of) => of.name === name));
+  for (const result of [small, large]) {
+    const { metrics } = result;
+    const view = new RunView(result);
+    expect(metrics['host.write.requests']).toBe(0);
+    expect(throughput?.value(view)).toBe(metrics['calls.write.bytesPerSecond']);
+    expect(median?.value(view)).toBe(metrics['calls.write.latencyNs.p50']);
+  }
+  expect(renderReport([small, large])).toContain('Write latency by percentile');
 });

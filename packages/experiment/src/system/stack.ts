@@ -119,11 +119,12 @@ export class SystemStack implements WriteFlowSource {
 
 /** What a workload asks for that the file system or the drive cannot hold is the spec's to put right. */
 export function fitting(error: unknown): unknown {
-  if (!(error instanceof FsError)) return error;
   const help: Readonly<Record<string, string>> = {
     ENOSPC: 'The drive is full: choose smaller files, or a larger device.capacity.',
     EFBIG: 'A file is larger than the file system allows: choose a smaller size.',
+    ENAMETOOLONG: 'A name is longer than the file system allows: choose a shorter one.',
   };
-  const message = `the workload cannot be run: ${error.message}. ${help[error.code] ?? ''}`.trimEnd();
+  if (!(error instanceof FsError) || help[error.code] === undefined) return error;
+  const message = `the workload cannot be run: ${error.message}. ${help[error.code]}`;
   return new InputError('ERR_SPEC_VALUE', message, 'workload', { cause: error });
 }

@@ -107,11 +107,11 @@ function meanOf(views: readonly RunView[], value: (view: RunView) => number): nu
 /** Latency over percentile, a line per system; seeds are merged. */
 export function latencyFigure(comparison: Comparison, workload: number): Figure {
   const all = entries(comparison, workload);
-  const kind = all.some(({ views }) => views[0].kinds.includes('write')) ? 'write' : 'read';
+  const kind = all.some(({ views: [view] }) => view.latencies('write', view.seen) !== null) ? 'write' : 'read';
   const curves = all.flatMap(({ system, views }): LatencyCurve[] => {
     const latencies = new Histogram();
     for (const view of views) {
-      const own = view.latencies(kind);
+      const own = view.latencies(kind, view.seen);
       if (own !== null) latencies.merge(own);
     }
     if (latencies.count <= 10) return [];

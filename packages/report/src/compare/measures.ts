@@ -22,20 +22,20 @@ function latency(kind: 'read' | 'write', label: string, beyond: number): Measure
     name: `${kind} ${label}`,
     unit: 'µs',
     better: 'less',
-    value: (view) => view.percentile(kind, beyond),
+    value: (view) => view.percentile(kind, beyond, view.seen),
     text: micro,
     spoken: duration,
     layer: 'Host',
   };
 }
 
-/** The quantities of a comparison, most telling first. */
+/** The quantities of a comparison, most telling first; throughput and latencies are those of calls where there are programs. */
 export const measures: readonly Measure[] = [
   {
     name: 'throughput',
     unit: 'MB/s',
     better: 'more',
-    value: (view) => view.bytesPerSecond || Number.NaN,
+    value: (view) => view.bytesPerSecond(view.seen) || Number.NaN,
     text: megabytesPerSecond,
     spoken: (rate) => `${megabytesPerSecond(rate)}\u00a0MB/s`,
     layer: 'Host',

@@ -93,8 +93,8 @@ const BEYOND = 4;
 export function boundsFigure(view: RunView): Figure {
   const analysis: Partial<Analysis> = view.result.analysis;
   const told = (analysis.bounds ?? []).filter((bound) => bound.share > 0);
-  const inBytes = view.bytesPerSecond > 0;
-  const measured = inBytes ? view.bytesPerSecond : (analysis.measured?.requestsPerSecond ?? 0);
+  const inBytes = view.bytesPerSecond() > 0;
+  const measured = inBytes ? view.bytesPerSecond() : (analysis.measured?.requestsPerSecond ?? 0);
   if (measured === 0 || told.length === 0) {
     return missingFigure('bounds', 5, 'Which limit did the run meet?', 'Nothing was done, so no limit was met.');
   }
