@@ -9,7 +9,7 @@ const tools = { blkparse: '/usr/bin/blkparse', btt: '/usr/bin/btt', iowatcher: '
 
 function isMissing(tool: keyof typeof tools, what: string): boolean {
   if (existsSync(tools[tool])) return false;
-  const message = `${tools[tool]} is missing (Debian packages blktrace and iowatcher): ${what}`;
+  const message = `${tools[tool]} is missing (Debian package blktrace): ${what}`;
   if (process.env.CI) throw new Error(message);
   process.stderr.write(`\n◐ SKIPPED: ${message}\n\n`);
   return true;
