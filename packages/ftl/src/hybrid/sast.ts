@@ -80,7 +80,7 @@ export class Sast implements LogScheme {
     this.written.fill(0);
   }
 
-  /** Takes the last change that is due: after a power cut several may be. */
+  /** Takes the last change that is due. Groups outlive a power cut; log blocks that are found again belong to none. */
   private followSchedule(): void {
     const { clock } = this.parts.table;
     while (this.due <= clock) this.due = this.schedule[++this.next]?.after ?? Number.POSITIVE_INFINITY;
