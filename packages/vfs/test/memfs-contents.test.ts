@@ -73,7 +73,7 @@ class ModelFile {
     if (mode === 3) {
       // The last page goes too if the hole takes all that the file has of it.
       const { length: size } = this.bytes;
-      const reached = end >= size ? Math.max(end, Math.ceil(size / PAGE_BYTES) * PAGE_BYTES) : end;
+      const reached = end > size ? Math.max(end, Math.ceil(size / PAGE_BYTES) * PAGE_BYTES) : end;
       for (const page of this.taken) {
         if (page * PAGE_BYTES >= offset && (page + 1) * PAGE_BYTES <= reached) this.taken.delete(page);
       }
