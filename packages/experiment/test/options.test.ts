@@ -19,6 +19,7 @@ import {
   type UnitKind,
   writeAmount,
 } from '../src/index.js';
+import { complaint } from './complaint.js';
 
 const full = process.env.CI !== undefined;
 const drive = driveOptions(noExtensions);
@@ -40,15 +41,6 @@ function documentWith(path: string, value: unknown): Record<string, unknown> {
   const steps = path.split('.');
   const inner = steps.reduceRight<unknown>((node, step) => ({ [step]: node }), value) as Record<string, unknown>;
   return { ...base, ...inner };
-}
-
-function complaint(action: () => unknown): string {
-  try {
-    action();
-  } catch (error) {
-    return (error as Error).message;
-  }
-  return '';
 }
 
 describe('amounts', () => {

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { hashSpec, type Option, readDocument, specSchema } from '../src/index.js';
 import { systemOptions } from '../src/options/system-options.js';
+import { complaint } from './complaint.js';
 import { withMiniJournal } from './stack-support.js';
 
 const MIB = 2 ** 20;
@@ -25,15 +26,6 @@ function documentWith(path: string, value: unknown): Record<string, unknown> {
   const [section, key] = path.split('.');
   const inner = key === undefined ? { [section]: value } : { [section]: { [key]: value } };
   return { ...base, system: { ...base.system, ...inner } };
-}
-
-function complaint(action: () => unknown): string {
-  try {
-    action();
-  } catch (error) {
-    return (error as Error).message;
-  }
-  return '';
 }
 
 describe('every key of a system', () => {
