@@ -6,6 +6,7 @@ const entries: Record<string, string> = {
   index: 'src/index.ts',
   node: 'src/node/index.ts',
   conformance: 'src/conformance/index.ts',
+  crash: 'src/crash/index.ts',
 };
 const entry = Object.fromEntries(Object.entries(entries).filter(([, path]) => existsSync(path)));
 const config: Options | Options[] | ((options: Options) => Options) = defineConfig({

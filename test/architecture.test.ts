@@ -12,6 +12,7 @@ const allowed: Record<string, readonly string[]> = {
   'pagecache-readahead': ['sim', 'codec', 'block-device', 'vfs'],
   host: ['sim', 'codec', 'block-device', 'vfs', 'pagecache-readahead'],
   'mini-journal': ['sim', 'codec', 'block-device', 'vfs'],
+  'crash-lab': ['sim', 'codec', 'block-device', 'vfs', 'host', 'ssd'],
   'nand-device': ['sim', 'codec', 'mtd'],
   ftl: ['sim', 'codec', 'nand-device'],
   ssd: ['sim', 'codec', 'block-device', 'nand-device', 'ftl'],
@@ -43,7 +44,7 @@ const packageOf = (specifier: string): string =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
 // Entries besides the main one that a package may have. Only `./node` may use Node built-ins.
-const entries = ['.', './node', './conformance', './package.json'];
+const entries = ['.', './node', './conformance', './crash', './package.json'];
 
 const all = members();
 const packages = all.filter((member) => member.folder.startsWith('packages/'));

@@ -13,6 +13,7 @@ const packages = [
   'vfs',
   'pagecache-readahead',
   'host',
+  'crash-lab',
   'nand-device',
   'ftl',
   'ssd',
