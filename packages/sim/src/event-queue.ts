@@ -75,6 +75,41 @@ export class EventQueue {
     target.fire(this.args[slot]);
   }
 
+  /** After `settle()` returned true: how many events have the earliest time. */
+  countFirst(): number {
+    return this.collectFirst().length;
+  }
+
+  /** After `settle()` returned true: of the events of the earliest time the n-th in order of insertion becomes the first. */
+  bringForward(n: number): void {
+    const { order, slots } = this;
+    let at = this.collectFirst()[n];
+    const chosenOrder = order[at];
+    const chosenSlot = slots[at];
+    // All above it have the same time: each moves one down, and the heap stays one but for the first.
+    while (at > 0) {
+      const parent = (at - 1) >> 2;
+      order[at] = order[parent];
+      slots[at] = slots[parent];
+      at = parent;
+    }
+    order[0] = chosenOrder;
+    slots[0] = chosenSlot;
+  }
+
+  /** Positions of the events of the earliest time, in order of insertion. */
+  private collectFirst(): number[] {
+    const { times, order, size } = this;
+    const found = [0];
+    for (let next = 0; next < found.length; next++) {
+      const first = found[next] * ARITY + 1;
+      for (let child = first; child < Math.min(first + ARITY, size); child++) {
+        if (times[child] === times[0]) found.push(child);
+      }
+    }
+    return found.sort((a, b) => order[a] - order[b]);
+  }
+
   private siftUp(from: number, time: number, order: number, slot: number): void {
     const { times, order: orders, slots } = this;
     let at = from;

@@ -28,6 +28,14 @@ export {
 } from './process.js';
 export { mix32, RandomSource, type RandomState, RandomStream } from './random.js';
 export { runTask } from './run-task.js';
+export {
+  PctScheduler,
+  RandomScheduler,
+  RecordingScheduler,
+  ReplayScheduler,
+  type Scheduler,
+  ScheduleTree,
+} from './scheduler.js';
 export { type ProcessCounts, Simulator, type SimulatorOptions, type SpawnOptions } from './simulator.js';
 export { captureState, restoreState } from './state-image.js';
 export { type Gauge, LayerStats, StatsRegistry } from './stats-registry.js';

@@ -11,7 +11,7 @@ export class Mutex implements Wait {
   private readonly simulator: Simulator;
   private readonly waiters: ProcessQueue = new ProcessQueue();
   private held = false;
-  private holder: Process | null = null;
+  private owner: Process | null = null;
 
   constructor(simulator: Simulator, name: string) {
     this.simulator = simulator;
@@ -23,11 +23,16 @@ export class Mutex implements Wait {
     return this.held;
   }
 
+  /** Who has locked it or was handed it; null: nobody, or something outside of a process. */
+  get holder(): Process | null {
+    return this.owner;
+  }
+
   /** Takes it if it is free. */
   tryLock(): boolean {
     if (this.held) return false;
     this.held = true;
-    this.holder = this.simulator.current;
+    this.owner = this.simulator.current;
     return true;
   }
 
@@ -35,7 +40,7 @@ export class Mutex implements Wait {
   unlock(): void {
     if (!this.held) throw new SimulationError('ERR_SIM_LOCK', `mutex "${this.name}" is not locked`);
     const next = shiftLiving(this.waiters);
-    this.holder = next;
+    this.owner = next;
     if (next === null) this.held = false;
     else next.wake();
   }
@@ -47,7 +52,7 @@ export class Mutex implements Wait {
   }
 
   describe(): string {
-    return `mutex "${this.name}"${this.holder === null ? '' : `, held by "${this.holder.name}"`}`;
+    return `mutex "${this.name}"${this.owner === null ? '' : `, held by "${this.owner.name}"`}`;
   }
 }
 
@@ -123,6 +128,11 @@ export class RwLock {
     this.waiters.push(process);
   }
 
+  /** Who writes, if that is a process. */
+  get holder(): Process | null {
+    return this.writer;
+  }
+
   /** For its two waits. */
   describeHolders(): string {
     if (this.writing) return `, held by writer "${this.writer?.name ?? 'outside a process'}"`;
@@ -157,6 +167,10 @@ class RwSide implements Wait {
   constructor(lock: RwLock, side: number) {
     this.lock = lock;
     this.side = side;
+  }
+
+  get holder(): Process | null {
+    return this.lock.holder;
   }
 
   arm(process: Process): boolean {

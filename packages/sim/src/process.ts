@@ -11,6 +11,8 @@ export interface Wait {
    * until the wait is satisfied (a lock cannot be given up half-way).
    */
   interrupt?(process: Process): boolean;
+  /** The process that must go on before it can be satisfied, where it is known: whoever waits in a circle never goes on. */
+  readonly holder?: Process | null;
 }
 
 /** A routine that may block: it yields what it waits for. Outcomes are read from the wait object. */
@@ -150,6 +152,10 @@ export class Process implements Wait, EventTarget {
     return true;
   }
 
+  get holder(): Process {
+    return this;
+  }
+
   describe(): string {
     return `the end of process "${this.name}"`;
   }
@@ -188,6 +194,23 @@ export class ProcessQueue {
     const process = this.first;
     if (process !== null) this.remove(process);
     return process;
+  }
+
+  /** All of them, the one that has waited longest first. */
+  list(): Process[] {
+    const all: Process[] = [];
+    for (let process = this.first; process !== null; process = process.next) all.push(process);
+    return all;
+  }
+
+  /** Makes a process of this queue the next to be taken. */
+  bringForward(process: Process): void {
+    if (process === this.first) return;
+    this.remove(process);
+    process.next = this.first;
+    if (this.first === null) this.last = process;
+    else this.first.previous = process;
+    this.first = process;
   }
 
   /** Takes a process out of the middle; it must be in this queue. */

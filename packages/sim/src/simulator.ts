@@ -1,6 +1,8 @@
 import { SimulationError } from './errors.js';
 import { EventQueue, type EventTarget } from './event-queue.js';
 import { Process, ProcessGroup, ProcessQueue, type Task } from './process.js';
+import type { Scheduler } from './scheduler.js';
+import { waitCycle } from './wait-cycle.js';
 
 /** How a process is started. */
 export interface SpawnOptions {
@@ -40,6 +42,8 @@ export class Simulator {
   events = 0;
   /** The process that runs now, or null inside an event. */
   current: Process | null = null;
+  /** Decides where the order of what happens is open; null: first come, first served. May change between two runs. */
+  scheduler: Scheduler | null = null;
   /** Processes by outcome. */
   readonly processes: ProcessCounts = { spawned: 0, live: 0, ended: 0, failed: 0, abandoned: 0 };
   /** Group of processes spawned without one. */
@@ -232,7 +236,8 @@ export class Simulator {
     try {
       for (;;) {
         while (!this.ready.empty) {
-          this.resume(this.ready.shift() as Process);
+          if (this.scheduler === null || this.scheduled(this.scheduler)) this.resume(this.ready.shift() as Process);
+          else this.fireDue();
           if (clock[1] < 0 || hasFinished(until)) return false;
         }
         if (foreground && this.liveForeground === 0) return false;
@@ -249,8 +254,8 @@ export class Simulator {
         } else if (this.events - this.eventsBeforeNow >= this.livelockEvents) {
           this.throwLivelock(`${this.livelockEvents} events`);
         }
-        this.events++;
-        this.queue.fireFirst();
+        if (this.scheduler !== null) this.scheduled(this.scheduler);
+        this.fireDue();
         if (clock[1] < 0) return false;
       }
     } finally {
@@ -258,6 +263,25 @@ export class Simulator {
       this.current = null;
       clock[1] = -1;
     }
+  }
+
+  private fireDue(): void {
+    this.events++;
+    this.queue.fireFirst();
+  }
+
+  /** Puts what the scheduler chooses first in its queue; true: a process. */
+  private scheduled(scheduler: Scheduler): boolean {
+    const ready = this.ready.list();
+    const isDue = this.queue.settle() && this.queue.times[0] === this.clock[0];
+    const events = isDue ? this.queue.countFirst() : 0;
+    const choice = scheduler.choose(ready, events);
+    if (!(choice >= 0 && choice < ready.length + events)) {
+      throw new RangeError(`the scheduler chose ${choice} of ${ready.length + events} candidates`);
+    }
+    if (choice < ready.length) this.ready.bringForward(ready[choice]);
+    else this.queue.bringForward(choice - ready.length);
+    return choice < ready.length;
   }
 
   private advanceTo(timeNs: number): void {
@@ -346,7 +370,7 @@ export class Simulator {
   private throwStalled(why: string): never {
     throw new SimulationError(
       'ERR_SIM_STALLED',
-      `the simulation is stalled at ${this.clock[0]} ns: ${why}, and these wait:\n${this.describeProcesses()}`,
+      `the simulation is stalled at ${this.clock[0]} ns: ${why}, and these wait:\n${this.describeProcesses()}${waitCycle(this.live)}`,
     );
   }
 }
