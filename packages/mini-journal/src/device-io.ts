@@ -46,19 +46,28 @@ export function* flush(device: BlockDevice): Task<void> {
   if (batch.status !== 0) throw new FsError('EIO', 'flush');
 }
 
-/** Makes what has completed durable, and then this block. @throws FsError EIO */
-export function* writeDurably(device: BlockDevice, block: number, bytes: Uint8Array, origin: number): Task<void> {
+/** Flags of a write that is durable when it completes, and behind all that completed before it. */
+export const BARRIER: number = BlockFlag.preflush | BlockFlag.fua;
+
+/** Makes what has completed durable, and then this block; `flags`: only a part of that. @throws FsError EIO */
+export function* writeDurably(
+  device: BlockDevice,
+  block: number,
+  bytes: Uint8Array,
+  origin: number,
+  flags: number = BARRIER,
+): Task<void> {
   if (!device.features.fua) {
-    yield* flush(device);
+    if ((flags & BlockFlag.preflush) !== 0) yield* flush(device);
     yield* writeBlocks(device, [[block, bytes]], origin);
-    yield* flush(device);
+    if ((flags & BlockFlag.fua) !== 0) yield* flush(device);
     return;
   }
   const batch = new IoBatch(device);
   const request = batch.add(BlockOp.write, block * unitsOf(device), unitsOf(device));
   request.data = bytes;
   request.origin = origin;
-  request.flags = BlockFlag.preflush | BlockFlag.fua | BlockFlag.sync;
+  request.flags = flags | BlockFlag.sync;
   yield batch;
   if (batch.status !== 0) throw new FsError('EIO', `durable write of block ${block}`);
 }

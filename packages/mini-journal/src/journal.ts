@@ -1,18 +1,11 @@
-import { type BlockDevice, Origin } from '@flashstack/block-device';
+import { type BlockDevice, BlockFlag, Origin } from '@flashstack/block-device';
 import { Condition, Mutex, type Simulator, type Task } from '@flashstack/sim';
 import { FsError, type Inode } from '@flashstack/vfs';
-import { readBlocks, writeBlocks, writeDurably } from './device-io.js';
-import {
-  blocksIn,
-  checksumIn,
-  checksumOf,
-  decodeHeader,
-  encodeHeader,
-  encodeTransaction,
-  kindOf,
-  RecordKind,
-} from './journal-records.js';
-import { BLOCK_BYTES, type Layout } from './layout.js';
+import { BARRIER, readBlocks, writeBlocks, writeDurably } from './device-io.js';
+import { decodeHeader, encodeHeader, encodeTransaction, type JournalHeader } from './journal-records.js';
+import type { Layout } from './layout.js';
+import { type Planted, SOUND } from './planted.js';
+import { replay } from './replay.js';
 
 /** What changed since the last commit: all of it becomes durable together. */
 export class Transaction {
@@ -81,14 +74,26 @@ export class Journal {
   private readonly device: BlockDevice;
   private readonly layout: Layout;
   private readonly client: JournalClient;
+  private readonly planted: Planted;
   private readonly mutex: Mutex;
   private readonly committed: Condition;
   /** Committed blocks that are not in their places yet. */
   private readonly waiting: Map<number, Uint8Array> = new Map();
+  private readonly checkpointBlocks: number;
   private head = 1;
   private used = 0;
 
-  constructor(simulator: Simulator, device: BlockDevice, layout: Layout, client: JournalClient) {
+  /** @param checkpointBlocks blocks of the journal in use from which on each commit is followed by a checkpoint. */
+  constructor(
+    simulator: Simulator,
+    device: BlockDevice,
+    layout: Layout,
+    client: JournalClient,
+    checkpointBlocks: number = Number.POSITIVE_INFINITY,
+    planted: Planted = SOUND,
+  ) {
+    this.checkpointBlocks = checkpointBlocks;
+    this.planted = planted;
     this.device = device;
     this.layout = layout;
     this.client = client;
@@ -130,25 +135,16 @@ export class Journal {
     const header = decodeHeader(yield* readBlocks(device, layout.journalStart, 1, Origin.journal));
     if (header === null) throw new FsError('EUCLEAN', 'journal: block 0 is no header');
     const log = yield* readBlocks(device, layout.journalStart, layout.journalBlocks, Origin.journal);
-    const at = (position: number): Uint8Array => log.subarray(position * BLOCK_BYTES, (position + 1) * BLOCK_BYTES);
-    let { tid, position } = header;
-    if (!(position >= 1 && position < layout.journalBlocks)) throw new FsError('EUCLEAN', 'journal: header position');
-    const places = new Map<number, Uint8Array>();
-    for (;;) {
-      const found = readTransaction(at, layout, tid, position);
-      if (found === null) break;
-      for (const [block, bytes] of found.writes) places.set(block, bytes);
-      position = found.next;
-      tid++;
-      this.stats.recovered++;
+    if (!(header.position >= 1 && header.position < layout.journalBlocks)) {
+      throw new FsError('EUCLEAN', 'journal: header position');
     }
+    const { places, transactions, next } = replay(log, layout, header, this.planted);
+    this.stats.recovered = transactions;
     yield* writeBlocks(device, [...places], Origin.journal);
-    if (this.stats.recovered > 0) {
-      yield* writeDurably(device, layout.journalStart, encodeHeader({ tid, position }), Origin.journal);
-    }
-    this.head = position;
-    this.committedTid = tid - 1;
-    this.running = new Transaction(tid);
+    if (transactions > 0) yield* this.putHeader(next, this.planted.has('replay-unflushed'));
+    this.head = next.position;
+    this.committedTid = next.tid - 1;
+    this.running = new Transaction(next.tid);
   }
 
   /** The mutex is held, and given up. */
@@ -181,16 +177,20 @@ export class Journal {
       throw new FsError('EIO', `transaction of ${records.length} blocks in a journal of ${room}`);
     if (records.length > room - this.used) yield* this.empty();
     const commit = records.pop() as Uint8Array;
-    yield* writeBlocks(
-      device,
-      records.map((bytes) => [this.takePosition(), bytes] as const),
-      Origin.journal,
-    );
-    yield* writeDurably(device, this.takePosition(), commit, Origin.journal);
+    const writes = records.map((bytes) => [this.takePosition(), bytes] as const);
+    if (this.planted.has('commit-first')) {
+      yield* writeDurably(device, this.takePosition(), commit, Origin.journal);
+      yield* writeBlocks(device, writes, Origin.journal);
+    } else {
+      yield* writeBlocks(device, writes, Origin.journal);
+      yield* writeDurably(device, this.takePosition(), commit, Origin.journal, this.commitFlags());
+    }
     this.stats.commits++;
     this.stats.logged += records.length + 1;
     for (const [at, block] of blocks.entries()) this.waiting.set(block, copies[at]);
     this.committedTid = transaction.tid;
+    if (this.planted.has('reused-before-checkpoint')) client.checkpointed(transaction.tid);
+    if (this.used >= this.checkpointBlocks) yield* this.empty();
   }
 
   /** Writes committed blocks to their places; recovery begins behind them then. */
@@ -198,11 +198,23 @@ export class Journal {
     if (this.used === 0) return;
     yield* writeBlocks(this.device, [...this.waiting], Origin.checkpoint);
     const header = { tid: this.committedTid + 1, position: this.head };
-    yield* writeDurably(this.device, this.layout.journalStart, encodeHeader(header), Origin.journal);
+    yield* this.putHeader(header, this.planted.has('tail-first'));
     this.waiting.clear();
     this.used = 0;
     this.stats.checkpoints++;
     this.client.checkpointed(this.committedTid);
+  }
+
+  /** Recovery begins there from now on. */
+  private *putHeader(header: JournalHeader, unflushed: boolean): Task<void> {
+    const flags = unflushed ? BlockFlag.fua : BARRIER;
+    yield* writeDurably(this.device, this.layout.journalStart, encodeHeader(header), Origin.journal, flags);
+  }
+
+  private commitFlags(): number {
+    const { planted } = this;
+    if (planted.has('commit-without-fua')) return BlockFlag.preflush;
+    return planted.has('commit-without-preflush') || planted.has('checksum-ignored') ? BlockFlag.fua : BARRIER;
   }
 
   private takePosition(): number {
@@ -211,35 +223,4 @@ export class Journal {
     this.used++;
     return this.layout.journalStart + position;
   }
-}
-
-/** The blocks of a complete transaction at a position, and where the next one begins; null: there is none. */
-function readTransaction(
-  at: (position: number) => Uint8Array,
-  layout: Layout,
-  tid: number,
-  start: number,
-): { readonly writes: [number, Uint8Array][]; readonly next: number } | null {
-  const writes: [number, Uint8Array][] = [];
-  const seen: Uint8Array[] = [];
-  let position = start;
-  const take = (): Uint8Array => {
-    const bytes = at(position);
-    position = position + 1 === layout.journalBlocks ? 1 : position + 1;
-    return bytes;
-  };
-  while (seen.length < layout.journalBlocks) {
-    const bytes = take();
-    const kind = kindOf(bytes, tid);
-    if (kind === RecordKind.commit) return checksumIn(bytes) === checksumOf(seen) ? { writes, next: position } : null;
-    if (kind !== RecordKind.descriptor) return null;
-    seen.push(bytes);
-    for (const block of blocksIn(bytes)) {
-      if (block >= layout.blocks || seen.length >= layout.journalBlocks) return null;
-      const copy = take();
-      seen.push(copy);
-      writes.push([block, copy]);
-    }
-  }
-  return null;
 }

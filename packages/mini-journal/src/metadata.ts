@@ -4,6 +4,7 @@ import { FsError } from '@flashstack/vfs';
 import { readBlocks } from './device-io.js';
 import type { Transaction } from './journal.js';
 import { BLOCK_BYTES, type Layout } from './layout.js';
+import { type Planted, SOUND } from './planted.js';
 
 /**
  * Metadata blocks in memory, and which blocks are taken. A block that was freed may be taken again only when nothing in the
@@ -17,13 +18,18 @@ export class Metadata {
   private readonly busy: Uint8Array;
   private readonly freed: { readonly tid: number; readonly block: number }[] = [];
   private readonly running: () => Transaction;
+  private readonly planted: Planted;
+  /** A planted defect that shows when freed blocks are the next to be taken. */
+  private readonly eager: boolean;
   private takeable = 0;
   private cursor = 0;
   /** Blocks that writes and directories have been promised. */
   reserved = 0;
 
   /** @param running the transaction that changes belong to. */
-  constructor(device: BlockDevice, layout: Layout, running: () => Transaction) {
+  constructor(device: BlockDevice, layout: Layout, running: () => Transaction, planted: Planted = SOUND) {
+    this.planted = planted;
+    this.eager = planted.has('reused-at-once') || planted.has('reused-before-checkpoint');
     this.device = device;
     this.layout = layout;
     this.running = running;
@@ -111,12 +117,14 @@ export class Metadata {
   release(block: number): void {
     this.setBit(block, false);
     this.freed.push({ tid: this.running().tid, block });
+    if (this.planted.has('reused-at-once')) this.checkpointed(this.running().tid);
     if (this.blocks.delete(block)) this.running().blocks.delete(block);
   }
 
   /** Blocks freed in transactions up to this one can be taken again. */
   checkpointed(tid: number): void {
     let kept = 0;
+    if (this.eager && this.freed.length > 0) this.cursor = this.freed[0].block;
     for (const entry of this.freed) {
       if (entry.tid > tid) {
         this.freed[kept++] = entry;
@@ -129,7 +137,8 @@ export class Metadata {
   }
 
   private setBit(block: number, taken: boolean): void {
-    const bitmap = this.change(this.layout.bitmapStart + (block >> 15));
+    const place = this.layout.bitmapStart + (block >> 15);
+    const bitmap = this.planted.has('bitmap-not-logged') ? this.get(place) : this.change(place);
     const at = (block >> 3) & (BLOCK_BYTES - 1);
     if (taken) bitmap[at] |= 1 << (block & 7);
     else bitmap[at] &= ~(1 << (block & 7));

@@ -1,5 +1,5 @@
 import { type BlockDevice, Origin } from '@flashstack/block-device';
-import { Condition, InputError, type MaybeTask, type Task, unknownName } from '@flashstack/sim';
+import { Condition, type MaybeTask, type Task } from '@flashstack/sim';
 import {
   type AttributeChange,
   type DirectoryEntry,
@@ -17,38 +17,16 @@ import {
   WritebackReason,
 } from '@flashstack/vfs';
 import { MOST_PAGES } from './block-map.js';
+import { capabilities } from './capabilities.js';
 import { flush, readBlocks, unitsOf } from './device-io.js';
-import { NAME_BYTES } from './directory.js';
 import { Journal, type JournalClient, type JournalStats, type Transaction } from './journal.js';
 import { BLOCK_BYTES, decodeSuperblock } from './layout.js';
 import { nodeOf } from './node.js';
+import { type MiniJournalOptions, resolveOptions } from './options.js';
+import { type Planted, SOUND } from './planted.js';
 import { Volume } from './volume.js';
 
 const CHANGED = Stamp.modified | Stamp.changed;
-
-/** How a `MiniJournalFs` runs. */
-export interface MiniJournalOptions {
-  /** Between commits that nobody asks for, ns. Default 5 s. */
-  readonly commitIntervalNs?: number;
-}
-
-const capabilities: FsCapabilities = {
-  name: 'mini-journal',
-  nameBytes: NAME_BYTES,
-  fileBytes: MOST_PAGES * BLOCK_BYTES,
-  links: 2 ** 32 - 1,
-  symlinks: true,
-  specialFiles: true,
-  unnamedFiles: true,
-  sparse: true,
-  seeksHoles: false,
-  fallocate: [],
-  attributeBytes: 0,
-  directBytes: 0,
-  renameExchange: true,
-  timeNs: 1,
-  durable: true,
-};
 
 /**
  * A journaling file system: metadata go through a redo journal, data are in their places before the metadata that lead to
@@ -60,6 +38,8 @@ export class MiniJournalFs implements FileSystem, JournalClient {
   private readonly device: BlockDevice;
   private readonly environment: FsEnvironment;
   private readonly intervalNs: number;
+  private readonly checkpointBlocks: number;
+  private readonly planted: Planted;
   /** Device blocks of one block. */
   private readonly units: number;
   private readonly wake: Condition;
@@ -68,16 +48,19 @@ export class MiniJournalFs implements FileSystem, JournalClient {
   private committing = false;
   private stopping = false;
 
-  /** @throws InputError for an unknown option or a bad value. */
-  constructor(device: BlockDevice, environment: FsEnvironment, options: MiniJournalOptions = {}) {
-    for (const name of Object.keys(options)) {
-      if (name !== 'commitIntervalNs') throw unknownName('option', name, ['commitIntervalNs']);
-    }
-    const { commitIntervalNs = 5_000_000_000 } = options;
-    if (!Number.isSafeInteger(commitIntervalNs) || commitIntervalNs < 1) {
-      const message = `commitIntervalNs is ${commitIntervalNs}, expected an integer ≥ 1 ns.`;
-      throw new InputError('ERR_MINI_JOURNAL', message, 'commitIntervalNs');
-    }
+  /**
+   * @param planted defects, for tests of tests
+   * @throws InputError for an unknown option or a bad value.
+   */
+  constructor(
+    device: BlockDevice,
+    environment: FsEnvironment,
+    options: MiniJournalOptions = {},
+    planted: Planted = SOUND,
+  ) {
+    const { commitIntervalNs, checkpointBlocks } = resolveOptions(options);
+    this.checkpointBlocks = checkpointBlocks;
+    this.planted = planted;
     this.device = device;
     this.environment = environment;
     this.intervalNs = commitIntervalNs;
@@ -99,10 +82,10 @@ export class MiniJournalFs implements FileSystem, JournalClient {
       yield* readBlocks(device, 0, 1, Origin.superblock),
       Math.floor(device.blockCount / this.units),
     );
-    const journal = new Journal(environment.simulator, device, layout, this);
+    const journal = new Journal(environment.simulator, device, layout, this, this.checkpointBlocks, this.planted);
     yield* journal.recover();
     if (journal.stats.recovered > 0) environment.log(`recovered ${journal.stats.recovered} transactions`);
-    const volume = new Volume(device, environment, layout, journal);
+    const volume = new Volume(device, environment, layout, journal, this.planted);
     // Orphans are freed by what the journal asks of a mounted volume.
     this.mounted = volume;
     try {
@@ -164,7 +147,7 @@ export class MiniJournalFs implements FileSystem, JournalClient {
     const entries = yield* this.volume.inodes.directory(directory);
     yield* this.volume.room(() => entries.growth);
     inode.links++;
-    this.volume.touch(inode, Stamp.changed);
+    if (!this.planted.has('links-not-logged')) this.volume.touch(inode, Stamp.changed);
     this.volume.enter(directory, entries, name, inode);
   }
 
@@ -210,8 +193,9 @@ export class MiniJournalFs implements FileSystem, JournalClient {
       if (replacesDirectory) {
         target.links = 0;
         to.links--;
-      } else if (target !== null) target.links--;
+      } else if (target !== null && !this.planted.has('replaced-not-dropped')) target.links--;
       this.volume.leave(from, source, name);
+      if (this.planted.has('rename-in-two')) yield* this.volume.journal.wait(this.volume.journal.running.tid);
     }
     this.volume.enter(to, entries, newName, inode);
     if (from !== to) this.volume.adopt(inode, from, to);
@@ -239,6 +223,7 @@ export class MiniJournalFs implements FileSystem, JournalClient {
     if (change.gid !== undefined) inode.gid = change.gid;
     if (change.accessed !== undefined) [inode.accessedSec, inode.accessedNsec] = change.accessed;
     if (change.modified !== undefined) [inode.modifiedSec, inode.modifiedNsec] = change.modified;
+    if (change.size === undefined && this.planted.has('attributes-not-logged')) return;
     this.volume.touch(inode, Stamp.changed);
   }
 
@@ -299,7 +284,7 @@ export class MiniJournalFs implements FileSystem, JournalClient {
       inode.size = offset + length;
       // The new size may be committed only with the bytes that it covers.
       if (node.map.get(first) !== 0) this.volume.journal.running.order(inode, first, last);
-      node.dataTid = this.volume.journal.running.tid;
+      if (!this.planted.has('size-not-data')) node.dataTid = this.volume.journal.running.tid;
     }
     this.volume.touch(inode, CHANGED, false);
   }
@@ -348,11 +333,12 @@ export class MiniJournalFs implements FileSystem, JournalClient {
     const { tid, dataTid } = nodeOf(inode);
     const needed = dataOnly ? dataTid : tid;
     if (needed > journal.committedTid) yield* journal.wait(needed);
-    else yield* flush(this.device);
+    else if (!this.planted.has('overwrite-not-flushed')) yield* flush(this.device);
   }
 
   *sync(): Task<void> {
     const { journal } = this.volume;
+    if (this.planted.has('sync-without-commit')) return;
     if (journal.running.empty && journal.committedTid === journal.running.tid - 1) yield* flush(this.device);
     else yield* journal.wait(journal.running.empty ? journal.running.tid - 1 : journal.running.tid);
   }
@@ -382,6 +368,7 @@ export class MiniJournalFs implements FileSystem, JournalClient {
 
   *settle({ ordered }: Transaction): Task<void> {
     const { cache } = this.environment;
+    if (this.planted.has('data-not-settled')) return;
     for (const [inode, [first, last]] of ordered) {
       const length = (last - first + 1) * BLOCK_BYTES;
       yield* cache.writeBack(inode, WritebackReason.sync, first * BLOCK_BYTES, length);

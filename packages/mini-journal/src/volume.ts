@@ -9,6 +9,7 @@ import type { Journal } from './journal.js';
 import { BLOCK_BYTES, type Layout } from './layout.js';
 import { Metadata } from './metadata.js';
 import { nodeOf } from './node.js';
+import { type Planted, SOUND } from './planted.js';
 
 const CHANGED = Stamp.modified | Stamp.changed;
 
@@ -19,13 +20,21 @@ export class Volume {
   readonly metadata: Metadata;
   readonly inodes: Inodes;
   private readonly environment: FsEnvironment;
+  private readonly planted: Planted;
   private top: Inode | null = null;
 
-  constructor(device: BlockDevice, environment: FsEnvironment, layout: Layout, journal: Journal) {
+  constructor(
+    device: BlockDevice,
+    environment: FsEnvironment,
+    layout: Layout,
+    journal: Journal,
+    planted: Planted = SOUND,
+  ) {
+    this.planted = planted;
     this.layout = layout;
     this.journal = journal;
     this.environment = environment;
-    this.metadata = new Metadata(device, layout, () => journal.running);
+    this.metadata = new Metadata(device, layout, () => journal.running, planted);
     this.inodes = new Inodes(environment.simulator, layout, this.metadata);
   }
 
@@ -40,6 +49,7 @@ export class Volume {
     const orphans = this.inodes.scan();
     this.top = yield* this.inodes.get(ROOT);
     if (this.top.kind !== FileKind.directory) throw new FsError('EUCLEAN', 'the root is no directory');
+    if (this.planted.has('orphans-kept')) return;
     for (const ino of orphans) this.drop(yield* this.inodes.get(ino));
   }
 
@@ -67,19 +77,29 @@ export class Volume {
 
   /** A new entry, or another inode for the one of this name. There is room. */
   enter(directory: Inode, entries: Directory, name: string, inode: Inode): void {
+    const before = this.planted.has('name-not-logged') ? new Set(this.journal.running.blocks) : null;
     entries.set(name, inode.ino, inode.kind);
+    if (before !== null) this.unlog(before);
     directory.sectors = nodeOf(directory).map.blocks * 8;
     this.touch(directory, CHANGED);
   }
 
   leave(directory: Inode, entries: Directory, name: string): void {
+    const before = this.planted.has('removal-not-logged') ? new Set(this.journal.running.blocks) : null;
     entries.delete(name);
+    if (before !== null) this.unlog(before);
     this.touch(directory, CHANGED);
+  }
+
+  /** For planted defects: what has become part of the transaction is no part of it. */
+  private unlog(before: ReadonlySet<number>): void {
+    const { blocks } = this.journal.running;
+    for (const block of blocks) if (!before.has(block)) blocks.delete(block);
   }
 
   /** A directory has moved to another one. */
   adopt(inode: Inode, from: Inode, to: Inode): void {
-    if (inode.kind !== FileKind.directory) return;
+    if (inode.kind !== FileKind.directory || this.planted.has('parent-not-changed')) return;
     nodeOf(inode).parent = to.ino;
     from.links--;
     to.links++;
@@ -155,7 +175,7 @@ export class Volume {
       if (typeof loaded !== 'number') yield* loaded;
     }
     mapping.zero(page, at, BLOCK_BYTES - at);
-    if (!mapped) return;
+    if (!mapped || this.planted.has('tail-not-zeroed')) return;
     mapping.setDirty(page);
     this.journal.running.order(inode, page, page);
   }
