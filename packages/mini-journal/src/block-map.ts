@@ -4,9 +4,9 @@ import { BLOCK_BYTES } from './layout.js';
 import type { Metadata } from './metadata.js';
 
 /** Pages whose blocks are named in the inode. */
-const DIRECT = 12;
+export const DIRECT = 12;
 /** Block numbers in an indirect block. */
-const FAN = BLOCK_BYTES / 4;
+export const FAN: number = BLOCK_BYTES / 4;
 /** Words of the map in an inode: direct blocks, the first indirect block, the block of the other indirect blocks. */
 export const MAP_WORDS: number = DIRECT + 2;
 /** Pages of the largest file. */

@@ -6,8 +6,9 @@ import type { Metadata } from './metadata.js';
 import { nodeOf } from './node.js';
 
 /** Bytes of an entry: number, kind, length of the name, name. */
-const SLOT_BYTES = 264;
-const BLOCK_SLOTS = Math.floor(BLOCK_BYTES / SLOT_BYTES);
+export const SLOT_BYTES = 264;
+/** Entries in a block. */
+export const BLOCK_SLOTS: number = Math.floor(BLOCK_BYTES / SLOT_BYTES);
 /** Longest name. */
 export const NAME_BYTES = 255;
 /** Positions behind `.` and `..`; entries follow by slot. */

@@ -1,3 +1,4 @@
+export { checkMiniJournal } from './check.js';
 export { formatMiniJournal } from './format.js';
 export type { JournalStats } from './journal.js';
 export { miniJournalKind } from './kind.js';

@@ -3,7 +3,7 @@ import { Condition, Mutex, type Simulator, type Task } from '@flashstack/sim';
 import { FsError, type Inode } from '@flashstack/vfs';
 import { BARRIER, readBlocks, writeBlocks, writeDurably } from './device-io.js';
 import { decodeHeader, encodeHeader, encodeTransaction, type JournalHeader } from './journal-records.js';
-import type { Layout } from './layout.js';
+import { BLOCK_BYTES, type Layout } from './layout.js';
 import { type Planted, SOUND } from './planted.js';
 import { replay } from './replay.js';
 
@@ -134,7 +134,10 @@ export class Journal {
     const { device, layout } = this;
     const header = decodeHeader(yield* readBlocks(device, layout.journalStart, 1, Origin.journal));
     if (header === null) throw new FsError('EUCLEAN', 'journal: block 0 is no header');
-    const log = yield* readBlocks(device, layout.journalStart, layout.journalBlocks, Origin.journal);
+    const bytes = yield* readBlocks(device, layout.journalStart, layout.journalBlocks, Origin.journal);
+    const log = Array.from({ length: layout.journalBlocks }, (_, at) =>
+      bytes.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES),
+    );
     if (!(header.position >= 1 && header.position < layout.journalBlocks)) {
       throw new FsError('EUCLEAN', 'journal: header position');
     }

@@ -4,7 +4,8 @@ import type { Directory } from './directory.js';
 import { INODE_BYTES } from './layout.js';
 import type { Metadata } from './metadata.js';
 
-const MAP_OFFSET = 96;
+/** Offset of the map in the record of an inode. */
+export const MAP_OFFSET = 96;
 
 /** What is kept of an inode besides its attributes. */
 export class Node {

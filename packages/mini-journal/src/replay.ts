@@ -1,5 +1,5 @@
 import { blocksIn, checksumIn, checksumOf, type JournalHeader, kindOf, RecordKind } from './journal-records.js';
-import { BLOCK_BYTES, type Layout } from './layout.js';
+import type { Layout } from './layout.js';
 import { type Planted, SOUND } from './planted.js';
 
 /** What the complete transactions of a journal say. */
@@ -11,15 +11,19 @@ export interface Replay {
   readonly next: JournalHeader;
 }
 
-/** Reads all complete transactions of a journal, whose blocks are `log`, from where its header says on. */
-export function replay(log: Uint8Array, layout: Layout, header: JournalHeader, planted: Planted = SOUND): Replay {
-  const at = (position: number): Uint8Array => log.subarray(position * BLOCK_BYTES, (position + 1) * BLOCK_BYTES);
+/** Reads all complete transactions of a journal from where its header says on; `log`: its blocks. */
+export function replay(
+  log: readonly Uint8Array[],
+  layout: Layout,
+  header: JournalHeader,
+  planted: Planted = SOUND,
+): Replay {
   const places = new Map<number, Uint8Array>();
   let { tid, position } = header;
   const most = planted.has('replay-one') ? 1 : layout.journalBlocks;
   let transactions = 0;
   while (transactions < most) {
-    const found = readTransaction(at, layout, tid, position, planted.has('checksum-ignored'));
+    const found = readTransaction(log, layout, tid, position, planted.has('checksum-ignored'));
     if (found === null) break;
     for (const [block, bytes] of found.writes) {
       if (!planted.has('replay-oldest') || !places.has(block)) places.set(block, bytes);
@@ -33,7 +37,7 @@ export function replay(log: Uint8Array, layout: Layout, header: JournalHeader, p
 
 /** The blocks of a complete transaction at a position, and where the next one begins; null: there is none. */
 function readTransaction(
-  at: (position: number) => Uint8Array,
+  log: readonly Uint8Array[],
   layout: Layout,
   tid: number,
   start: number,
@@ -43,7 +47,7 @@ function readTransaction(
   const seen: Uint8Array[] = [];
   let position = start;
   const take = (): Uint8Array => {
-    const bytes = at(position);
+    const bytes = log[position];
     position = position + 1 === layout.journalBlocks ? 1 : position + 1;
     return bytes;
   };
