@@ -23,6 +23,7 @@ const allowed: Record<string, readonly string[]> = {
   ],
   report: ['sim', 'nand-device', 'ftl', 'ssd', 'experiment'],
   fixtures: [],
+  'linux-guest': [],
 };
 const scope = '@flashstack/';
 // Third-party packages that may be imported at run time, and why: zstd is not in Node 20 nor in browsers; reports draw
