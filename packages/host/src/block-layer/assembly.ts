@@ -7,13 +7,14 @@ export class Assembly {
   private readonly blockBytes: number;
   private readonly buffers: Buffers = new Buffers();
   private readonly tagArrays: TagArrays = new TagArrays();
+  private readonly one: Uint32Array = new Uint32Array(1);
   private readonly free: Held[] = [];
 
   constructor(blockBytes: number) {
     this.blockBytes = blockBytes;
   }
 
-  /** One without parts. */
+  /** One that is to `take` a request. */
   take(): Held {
     return this.free.pop() ?? new Held();
   }
@@ -26,26 +27,21 @@ export class Assembly {
     held.tags = null;
     held.owned = false;
     held.sent = true;
-    held.parts.length = 0;
     this.free.push(held);
   }
 
   /** A write that stays here keeps a copy: its submitter may change the contents. */
   keep(held: Held): void {
     if (held.op !== BlockOp.write || held.owned) return;
-    if (held.payload === Payload.tags) this.ownTags(held, held.count, 0);
+    if (held.payload === Payload.tags) this.keepTags(held);
     else if (held.payload === Payload.bytes) this.own(held, held.count);
   }
 
   /** `newer` becomes part of `held`: at its end, or at its front. */
   join(held: Held, newer: Held, front: boolean): void {
     if (held.op === BlockOp.write) this.joinContents(held, newer, front);
-    if (front) {
-      held.block = newer.block;
-      held.parts.unshift(...newer.parts);
-    } else {
-      held.parts.push(...newer.parts);
-    }
+    if (front) held.block = newer.block;
+    held.takeParts(newer, front);
     held.count += newer.count;
     this.give(newer);
   }
@@ -53,7 +49,7 @@ export class Assembly {
   private joinContents(held: Held, newer: Held, front: boolean): void {
     if (held.payload === Payload.tags) {
       this.ownTags(held, held.count + newer.count, front ? newer.count : 0);
-      (held.tags as Uint32Array).set(newer.tags as Uint32Array, front ? 0 : held.count);
+      putTags(newer, held.tags as Uint32Array, front ? 0 : held.count);
     } else if (held.payload === Payload.bytes) {
       const { blockBytes } = this;
       this.own(held, held.count + newer.count);
@@ -76,13 +72,23 @@ export class Assembly {
     held.owned = true;
   }
 
+  private keepTags(held: Held): void {
+    const { tags } = held;
+    if (tags === null) return;
+    if (tags.length > 1) {
+      this.ownTags(held, tags.length, 0);
+    } else {
+      // As a signed number it needs no memory of its own.
+      held.tag = tags[0] | 0;
+      held.tags = null;
+    }
+  }
+
   /** Gives it an array of its own for so many tags, its own ones from `offset` on. */
   private ownTags(held: Held, count: number, offset: number): void {
-    const tags = held.tags as Uint32Array;
     const own = this.tagArrays.take(count);
-    if (tags.length === 1) own[offset] = tags[0];
-    else own.set(tags, offset);
-    if (held.owned) this.tagArrays.give(tags);
+    putTags(held, own, offset);
+    if (held.owned) this.tagArrays.give(held.tags as Uint32Array);
     held.tags = own;
     held.owned = true;
   }
@@ -107,7 +113,9 @@ export class Assembly {
       held.tags = this.tagArrays.take(held.count).fill(0);
       held.owned = true;
     }
-    return held.tags;
+    if (held.tags !== null) return held.tags;
+    this.one[0] = held.tag;
+    return this.one;
   }
 
   /** Copies what a merged read has brought to those who asked for it. */
@@ -116,7 +124,7 @@ export class Assembly {
     const { blockBytes } = this;
     const { parts } = held;
     let from = 0;
-    for (let at = 0; at < parts.length; at += 3) {
+    for (let at = 0; at < 3 * held.segments; at += 3) {
       const request = requests[parts[at]] as BlockRequest;
       const offset = parts[at + 1];
       const count = parts[at + 2];
@@ -129,4 +137,10 @@ export class Assembly {
       from += count;
     }
   }
+}
+
+function putTags({ tags, tag }: Held, target: Uint32Array, at: number): void {
+  if (tags === null) target[at] = tag;
+  else if (tags.length === 1) target[at] = tags[0];
+  else target.set(tags, at);
 }

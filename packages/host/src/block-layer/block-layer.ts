@@ -359,13 +359,14 @@ export class BlockLayer implements BlockDevice, IoOwner {
 
   private complete(held: Held, status: number): void {
     this.assembly.scatter(held, this.outer);
-    const { parts } = held;
-    for (let at = 0; at < parts.length; at += 3) {
-      const slot = parts[at];
-      if (status !== BlockStatus.ok && this.status[slot] === BlockStatus.ok) this.status[slot] = status;
-      if (--this.open[slot] === 0) this.partsDone(slot);
-    }
+    if (held.segments === 1) this.partDone(held.slot, status);
+    else for (let at = 0; at < held.segments; at++) this.partDone(held.parts[3 * at], status);
     this.assembly.give(held);
+  }
+
+  private partDone(slot: number, status: number): void {
+    if (status !== BlockStatus.ok && this.status[slot] === BlockStatus.ok) this.status[slot] = status;
+    if (--this.open[slot] === 0) this.partsDone(slot);
   }
 
   private partsDone(slot: number): void {

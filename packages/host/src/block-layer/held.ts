@@ -20,9 +20,10 @@ export class Held {
   flow = 0;
   /** A `Payload`. */
   payload = 0;
-  /** Contents: the submitter's own until they are copied, see `owned`. */
+  /** Contents: the submitter's own until they are copied, see `owned`. A single tag is kept in `tag`, with `tags` null. */
   bytes: Uint8Array | null = null;
   tags: Uint32Array | null = null;
+  tag = 0;
   /** `bytes` (which may be larger than the contents then) or `tags` are the block layer's. */
   owned = false;
   /** Place in the order of arrival. */
@@ -31,7 +32,12 @@ export class Held {
   sent = false;
   /** Belongs to a flush sequence, whose end is waited for: it is not merged. */
   sequenced = false;
-  /** Handle of the request a part belongs to, its first block within that, and its blocks: three numbers a part. */
+  /** Requests that it was merged from. */
+  segments = 0;
+  /** Handle of the request that a single part belongs to, and its first block within that. */
+  slot = 0;
+  offset = 0;
+  /** The same of several parts, and their blocks: three numbers each, of which there may be more than are meant. */
   readonly parts: number[] = [];
 
   /** Becomes `count` blocks of a request from its block `offset` on. */
@@ -51,17 +57,37 @@ export class Held {
     this.owned = false;
     this.sent = false;
     this.sequenced = false;
-    this.parts.push(slot, offset, count);
-  }
-
-  /** Requests that it was merged from. */
-  get segments(): number {
-    return this.parts.length / 3;
+    this.segments = 1;
+    this.slot = slot;
+    this.offset = offset;
   }
 
   /** First block behind it. */
   get end(): number {
     return this.block + this.count;
+  }
+
+  /** Takes over the parts of another: behind its own, or in front of them. */
+  takeParts(other: Held, front: boolean): void {
+    this.listParts();
+    other.listParts();
+    const { parts } = this;
+    const own = 3 * this.segments;
+    const added = 3 * other.segments;
+    for (let at = 0; at < added; at++) parts[own + at] = other.parts[at];
+    if (front) {
+      parts.copyWithin(added, 0, own);
+      for (let at = 0; at < added; at++) parts[at] = other.parts[at];
+    }
+    this.segments += other.segments;
+  }
+
+  /** A single part is written into the list too. */
+  private listParts(): void {
+    if (this.segments > 1) return;
+    this.parts[0] = this.slot;
+    this.parts[1] = this.offset;
+    this.parts[2] = this.count;
   }
 
   /** True if `next` goes on where this ends and is of the same kind. */

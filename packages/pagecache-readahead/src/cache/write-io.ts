@@ -26,6 +26,8 @@ export class WriteIo implements PageIo, IoOwner, Wait {
   private readonly waiters: ProcessQueue = new ProcessQueue();
   private file: FileMapping | null = null;
   private pages: Int32Array = new Int32Array(0);
+  /** Frames of those: they stay where they are until the write is done. */
+  private frames: Int32Array = new Int32Array(64);
   private pending: Uint16Array = new Uint16Array(64);
   private flags = 0;
   private added = 0;
@@ -47,10 +49,14 @@ export class WriteIo implements PageIo, IoOwner, Wait {
     this.added = 0;
     this.lastPlace = 0;
     this.flags = reason === WritebackReason.sync ? BlockFlag.sync : BlockFlag.background;
-    if (pages.length > this.pending.length) this.pending = new Uint16Array(pages.length);
+    if (pages.length > this.pending.length) {
+      this.pending = new Uint16Array(pages.length);
+      this.frames = new Int32Array(pages.length);
+    }
     this.pending.fill(0, 0, pages.length);
-    for (const page of pages) {
-      const frame = file.find(page);
+    for (let at = 0; at < pages.length; at++) {
+      const frame = file.find(pages[at]);
+      this.frames[at] = frame;
       file.clean(frame);
       frames.flags[frame] |= PageFlag.writeback;
     }
@@ -123,7 +129,7 @@ export class WriteIo implements PageIo, IoOwner, Wait {
     device.plug?.();
     for (let at = 0; at < this.added; at++) {
       const request = this.requests[at];
-      this.attach(request, this.offsets[at]);
+      this.attach(request, this.offsets[at], this.places[at]);
       device.submit(request);
     }
     device.unplug?.();
@@ -186,20 +192,20 @@ export class WriteIo implements PageIo, IoOwner, Wait {
     return low;
   }
 
-  /** Attaches the contents: tags if all pages are tags, otherwise bytes. */
-  private attach(request: BlockRequest, offset: number): void {
+  /** Attaches the contents, of pages from the one at `place` on: tags if all pages are tags, otherwise bytes. */
+  private attach(request: BlockRequest, offset: number, place: number): void {
     const { frames } = this.cache.memory;
     const { blockBytes } = this.cache;
-    const file = this.file as FileMapping;
+    const first = Math.floor(offset / PAGE_BYTES);
     const end = offset + request.count * blockBytes;
     let bytes = false;
-    for (let page = Math.floor(offset / PAGE_BYTES); page * PAGE_BYTES < end; page++) {
-      if ((frames.flags[file.find(page)] & PageFlag.bytes) !== 0) bytes = true;
+    for (let at = place; (first + at - place) * PAGE_BYTES < end; at++) {
+      if ((frames.flags[this.frames[at]] & PageFlag.bytes) !== 0) bytes = true;
     }
     if (bytes) request.data = this.cache.scratchBytes(request.count * blockBytes);
     else request.tags = this.cache.scratchTags(request.count);
     for (let at = offset; at < end; at += blockBytes) {
-      const frame = file.find(Math.floor(at / PAGE_BYTES));
+      const frame = this.frames[place + Math.floor(at / PAGE_BYTES) - first];
       const to = at - offset;
       if (request.tags !== null) request.tags[to / blockBytes] = frames.word[frame];
       if (request.data === null) continue;
@@ -212,15 +218,13 @@ export class WriteIo implements PageIo, IoOwner, Wait {
 
   private settle(at: number): void {
     const { frames } = this.cache.memory;
-    const frame = (this.file as FileMapping).find(this.pages[at]);
-    frames.flags[frame] &= ~PageFlag.writeback;
+    frames.flags[this.frames[at]] &= ~PageFlag.writeback;
     this.cache.memory.writebackPages--;
   }
 
   private putBack(at: number): void {
-    const file = this.file as FileMapping;
     this.settle(at);
-    file.dirty(file.find(this.pages[at]));
+    (this.file as FileMapping).dirty(this.frames[at]);
   }
 
   private closeOne(): void {
