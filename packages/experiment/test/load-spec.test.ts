@@ -137,6 +137,19 @@ buffer: { slots: 1k }
     });
     expect(overridesOf(short.spec)).toEqual({ 'ftl.mapping': 'bast', 'ftl.victim': 'random' });
   });
+
+  test('a system in its short form can be changed, and so can the read-ahead and the file system in it', async () => {
+    const path = file('device: mqsim-b8\nsystem: memfs\nworkload: file-jobs\n');
+    const memory = await loadSpec(path, { 'system.memory': '64MiB', 'system.pageCache.dirtyRatio': 30 });
+    expect(memory.spec.system).toEqual({ fileSystem: 'memfs', memory: 2 ** 26, pageCache: { dirtyRatio: 30 } });
+    const named = await loadSpec(path, { 'system.fileSystem.name': 'memfs', 'system.readahead': 'none' });
+    expect(named.spec.system).toMatchObject({ fileSystem: { name: 'memfs' }, readahead: 'none' });
+  });
+
+  test('an unknown key below a device in its short form is refused as such', async () => {
+    const path = file(smallest);
+    await expect(loadSpec(path, { 'device.capacty': '1GiB' })).rejects.toThrow('unknown key device.capacty.');
+  });
 });
 
 describe('what is wrong, and where', () => {

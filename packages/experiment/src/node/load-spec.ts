@@ -113,23 +113,20 @@ function changedDocument(document: unknown, changes: SpecChanges): unknown {
   return result;
 }
 
-function changed(node: unknown, steps: readonly string[], value: unknown, section = steps[0]): unknown {
+function changed(node: unknown, steps: readonly string[], value: unknown, path: readonly string[] = []): unknown {
   if (steps.length === 0) return value;
   const [step, ...rest] = steps;
-  if (Array.isArray(node))
-    return node.map((item, at) => (String(at) === step ? changed(item, rest, value, section) : item));
-  if (typeof node === 'string') {
-    // Short forms: a device is its preset, a scheduler its kind, a workload its kind or trace, a strategy its name.
-    const long: Readonly<Record<string, unknown>> = shortForm(section, step, node);
-    return { ...long, [step]: changed(long[step], rest, value, section) };
-  }
-  const map = typeof node === 'object' && node !== null ? (node as Readonly<Record<string, unknown>>) : {};
-  return { ...map, [step]: changed(map[step], rest, value, section) };
+  const into = (child: unknown): unknown => changed(child, rest, value, [...path, step]);
+  if (Array.isArray(node)) return node.map((item, at) => (String(at) === step ? into(item) : item));
+  const map = typeof node === 'string' ? longForm(path, node) : node;
+  const entries = typeof map === 'object' && map !== null ? (map as Readonly<Record<string, unknown>>) : {};
+  return { ...entries, [step]: into(entries[step]) };
 }
 
-function shortForm(section: string, step: string, text: string): Readonly<Record<string, unknown>> {
-  if (step === 'capacity' || step === 'overProvisioning') return { preset: text };
-  if (step === 'policy' || step === 'bus') return { kind: text };
-  if (step === 'parameters' || (step === 'name' && section === 'ftl')) return { name: text };
-  return /[/\\.]/.test(text) ? { trace: text } : { kind: text };
+/** Short forms: a device is its preset, a system its file system, a workload its kind or trace, a strategy its name. */
+function longForm([section, ...below]: readonly string[], text: string): Readonly<Record<string, unknown>> {
+  if (below.length > 0) return { name: text };
+  if (section === 'device') return { preset: text };
+  if (section === 'system') return { fileSystem: text };
+  return section === 'workload' && /[/\\.]/.test(text) ? { trace: text } : { kind: text };
 }
