@@ -336,7 +336,7 @@ class TimedCondition implements Wait {
 
   arm(process: Process): boolean {
     this.condition.arm(process);
-    process.startTimer(this.ns);
+    process.startLimit(this.ns);
     return false;
   }
 

@@ -111,6 +111,11 @@ export class Process implements Wait, EventTarget {
     this.host.at(this.host.now + ns, this, this.resumptions);
   }
 
+  /** The same for a wait that something else may end as well: a time beyond all simulated time never comes. */
+  startLimit(ns: number): void {
+    if (ns <= Number.MAX_SAFE_INTEGER - this.host.now) this.startTimer(ns);
+  }
+
   /** For waits on work that takes no simulated time: this was progress, not a turn of a livelock. */
   noteProgress(): void {
     this.host.noteProgress();

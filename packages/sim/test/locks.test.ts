@@ -155,6 +155,31 @@ describe('condition', () => {
     expect(condition.awaited).toBe(false);
   });
 
+  it('within: a limit beyond all simulated time never ends a wait', () => {
+    const simulator = new Simulator();
+    const condition = new Condition(simulator, 'c');
+    const log: string[] = [];
+    function* waiter(): Task<void> {
+      yield new Delay(simulator).for(10);
+      yield condition.within(Number.MAX_SAFE_INTEGER - 10);
+      log.push(`at the very end: ${condition.timedOut}`);
+      yield condition.within(1);
+    }
+    function* patient(): Task<void> {
+      yield new Delay(simulator).for(10);
+      yield condition.within(Number.MAX_SAFE_INTEGER);
+      log.push(`notified: ${!condition.timedOut}`);
+    }
+    const waiting = simulator.spawn('waiter', waiter());
+    const woken = simulator.spawn('patient', patient());
+    expect(() => simulator.run(woken)).toThrow();
+    expect(simulator.now).toBe(Number.MAX_SAFE_INTEGER);
+    condition.notifyAll();
+    simulator.run();
+    expect(log).toEqual(['at the very end: true', 'notified: true']);
+    expect(waiting.finished).toBe(true);
+  });
+
   it('notifyOne wakes the one that has waited longest', () => {
     const simulator = new Simulator();
     const condition = new Condition(simulator, 'c');
