@@ -177,3 +177,31 @@ test('file systems, read-ahead and workloads on files of one’s own have names 
 const jobValues = Object.fromEntries(
   withMiniJournal.fileWorkloads[0].parameters.map(({ name, default: value }) => [name, value]),
 );
+
+test.each([
+  ['/', 'EISDIR'],
+  ['/dir/', 'EISDIR'],
+])('a path that cannot be a file is the error of the spec: %s', async (path, code) => {
+  const spec = { ...jobSpec({}), workload: { kind: 'iozone', parameters: { size: 65_536, write: false, path } } };
+  await expect(runStack(spec)).rejects.toMatchObject({
+    code: 'ERR_SPEC_VALUE',
+    message: expect.stringMatching(`cannot be run: ${code}.*Name a file`),
+  });
+});
+
+test('a file where a directory should be is the error of the spec', async () => {
+  const jobs = [{ name: 'a' }, { name: 'b', directory: '/a.0.0' }];
+  const spec = { ...jobSpec({}), workload: { kind: 'file-jobs', parameters: { size: 65_536 }, jobs } };
+  await expect(runStack(spec)).rejects.toMatchObject({
+    code: 'ERR_SPEC_VALUE',
+    message: expect.stringMatching('cannot be run: ENOTDIR.*choose another path'),
+  });
+});
+
+test('time limits of the page cache may be as long as they can be written', async () => {
+  const longest = Number.MAX_SAFE_INTEGER;
+  const pageCache = { dirtyExpireNs: longest, writebackIntervalNs: longest };
+  const { metrics } = await runStack(jobSpec({ rw: 'write' }, { pageCache }));
+  expect(metrics['calls.write.bytes']).toBe(4 * MIB);
+  expect(metrics['host.write.bytes']).toBeGreaterThan(4 * MIB);
+});

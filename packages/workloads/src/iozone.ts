@@ -12,6 +12,7 @@ import { FsError, OpenFlag, Seek, type SystemCalls, type Thread } from '@flashst
 import { CallTotals } from './files/call-totals.js';
 import { done } from './files/done.js';
 import type { FileWorkload } from './files/file-workload.js';
+import { makeParents } from './files/parents.js';
 import { wrongOption } from './replay-error.js';
 
 /** Tests of iozone in the order in which they run: `-i 0` has the first two, `-i 1` the next two, `-i 2` the last two. */
@@ -23,9 +24,9 @@ export interface IozoneOptions {
   readonly size: number;
   /** `-r`: size of a record, bytes; divides `size`. Default 4096. */
   readonly record?: number;
-  /** `-i`: 0 write and rewrite, 1 read and reread, 2 random read and write. Default all. Without 0 the file must be there. */
+  /** `-i`: 0 write and rewrite, 1 read and reread, 2 random read and write. Default all. Without 0, `prepare` writes the file. */
   readonly tests?: readonly (0 | 1 | 2)[];
-  /** `-f`: the file. Default `/iozone.tmp`. */
+  /** `-f`: the file; `prepare` makes the directories on its way. Default `/iozone.tmp`. */
   readonly path?: string;
   /** `-e`: fsync counts in the time of phases that write. Default false. */
   readonly includeFlush?: boolean;
@@ -99,20 +100,18 @@ export class Iozone implements FileWorkload {
     return this.records * phasesOf(this.options).length;
   }
 
-  /** Writes the file, if there is no phase that does and it is not there. @throws FsError */
+  /**
+   * Makes the directories on the way to the file, and writes it, if there is no phase that does and it is not there.
+   * @throws FsError
+   */
   *prepare(): Task<void> {
-    const { path, record, size, tests } = this.options;
-    if (tests.includes(0)) return;
+    const { path, tests } = this.options;
+    const below = path.lastIndexOf('/') > 0;
+    if (tests.includes(0) && !below) return;
     const process = this.host.process({ name: 'layout' });
     const thread = process.thread();
-    const fd = yield* done(thread.open(path, OpenFlag.writeOnly | OpenFlag.create, 0o640));
-    for (let at = yield* done(thread.lseek(fd, 0, Seek.end)); at < size; at += record) {
-      const length = Math.min(record, size - at);
-      const written = yield* done(thread.pwrite(fd, null, length, at));
-      if (written !== length) throw new FsError('ENOSPC', `${path}: ${at + written} of ${size} bytes`);
-    }
-    yield* done(thread.fsync(fd));
-    yield* done(thread.close(fd));
+    if (below) yield* makeParents(thread, path);
+    if (!tests.includes(0)) yield* this.layOut(thread);
     yield* process.exit();
   }
 
@@ -159,6 +158,18 @@ export class Iozone implements FileWorkload {
       layer.gauge(`${result.phase}.elapsedNs`, () => result.elapsedNs);
       layer.histogram(`${result.phase}.latencyNs`, result.latencyNs);
     }
+  }
+
+  private *layOut(thread: Thread): Task<void> {
+    const { path, record, size } = this.options;
+    const fd = yield* done(thread.open(path, OpenFlag.writeOnly | OpenFlag.create, 0o640));
+    for (let at = yield* done(thread.lseek(fd, 0, Seek.end)); at < size; at += record) {
+      const length = Math.min(record, size - at);
+      const written = yield* done(thread.pwrite(fd, null, length, at));
+      if (written !== length) throw new FsError('ENOSPC', `${path}: ${at + written} of ${size} bytes`);
+    }
+    yield* done(thread.fsync(fd));
+    yield* done(thread.close(fd));
   }
 
   /** True if it came to its end. */

@@ -2,9 +2,10 @@ import { fixtureUrl } from '@flashstack/fixtures';
 import { RandomSource, Simulator } from '@flashstack/sim';
 import { OpenFlag } from '@flashstack/vfs';
 import { describe, expect, test } from 'vitest';
-import { type FileJobOptions, type FileJobStats, FileJobs, SystemReplay } from '../src/index.js';
+import { type FileJobOptions, type FileJobStats, FileJobs, listTree, SystemReplay } from '../src/index.js';
 import { openStrace } from '../src/node/index.js';
 import { FixedHost, type LoggedCall } from './fixed-host.js';
+import { memoryHost } from './memory-host.js';
 
 const KIB = 1024;
 const costs = { pread: 10_000, pwrite: 25_000, fsync: 400_000, fdatasync: 300_000 };
@@ -243,6 +244,8 @@ test.each([
   [{ size: 1000 }, /^size must be at least bs \(4096\), found 1000$/],
   [{ ioSize: 1000 }, /^ioSize must be at least bs/],
   [{ iodepht: 4 }, /Did you mean "iodepth"\?/],
+  [{ iodepth: 65_537 }, /^iodepth must be at most 65536, found 65537$/],
+  [{ numjobs: 1e9 }, /^numjobs must be at most 65536/],
   [{ rwmixread: 101 }, /^rwmixread must be per cent/],
   [{ timeBased: true }, /^runtimeNs must be greater than 0 with timeBased/],
   [{ directory: 'a' }, /^directory must be an absolute path/],
@@ -260,4 +263,24 @@ test('refuses no job, and two jobs with the same files', () => {
   expect(() => run([])).toThrow(/name at least one file job/);
   const job: FileJobOptions = { rw: 'read', size: 64 * KIB };
   expect(() => run([job, job])).toThrow(/two jobs are called "job"/);
+});
+
+test('makes the directories of the files, each once', () => {
+  const host = memoryHost();
+  const jobs: FileJobOptions[] = [
+    { name: 'log', rw: 'write', size: 16 * KIB, directory: '/var//log/../db/', numjobs: 2 },
+    { name: 'old', rw: 'read', size: 16 * KIB, directory: '/var/db/.' },
+  ];
+  new FileJobs(host.simulator, host, jobs, new RandomSource(1)).run();
+  const process = host.process();
+  const found = host.run(listTree(process.thread()), 'list');
+  expect(found.map(({ path }) => path)).toEqual([
+    '',
+    'var',
+    'var/db',
+    'var/db/log.0.0',
+    'var/db/log.1.0',
+    'var/db/old.0.0',
+    'var/log',
+  ]);
 });

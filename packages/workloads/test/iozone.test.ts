@@ -1,8 +1,9 @@
 import { RandomSource, Simulator } from '@flashstack/sim';
 import { OpenFlag } from '@flashstack/vfs';
 import { expect, test } from 'vitest';
-import { Iozone, type IozoneOptions } from '../src/index.js';
+import { Iozone, type IozoneOptions, listTree } from '../src/index.js';
 import { FixedHost } from './fixed-host.js';
+import { memoryHost } from './memory-host.js';
 
 const KIB = 1024;
 const costs = { open: 300, close: 700, read: 2000, write: 5000, lseek: 100, fsync: 90_000 };
@@ -123,4 +124,20 @@ test.each([
   [{ includeflush: true } as Partial<IozoneOptions>, /Did you mean "includeFlush"\?/],
 ])('refuses %j', (options, message) => {
   expect(() => run(options)).toThrow(message);
+});
+
+test.each([
+  ['with', [0, 1]],
+  ['without', [1]],
+] as const)('the directories of the file are made %s a phase that writes it', (_, tests) => {
+  const host = memoryHost();
+  const options: IozoneOptions = { size: 64 * KIB, path: '/mnt/new/file', tests, keep: true };
+  const iozone = new Iozone(host.simulator, host, options, new RandomSource(1));
+  host.run(iozone.prepare(), 'layout');
+  iozone.run();
+  expect(iozone.results.map(({ error }) => error)).toEqual(
+    tests.length === 1 ? [null, null] : [null, null, null, null],
+  );
+  const found = host.run(listTree(host.process().thread()), 'list');
+  expect(found.map(({ path }) => path)).toEqual(['', 'mnt', 'mnt/new', 'mnt/new/file']);
 });

@@ -122,6 +122,8 @@ export function fitting(error: unknown): unknown {
   const help: Readonly<Record<string, string>> = {
     ENOSPC: 'The drive is full: choose smaller files, or a larger device.capacity.',
     EFBIG: 'A file is larger than the file system allows: choose a smaller size.',
+    EISDIR: 'Name a file, not a directory.',
+    ENOTDIR: 'There is a file where a directory should be: choose another path.',
     ENAMETOOLONG: 'A name is longer than the file system allows: choose a shorter one.',
   };
   if (!(error instanceof FsError) || help[error.code] === undefined) return error;

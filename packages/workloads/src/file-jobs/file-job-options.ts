@@ -25,7 +25,7 @@ export interface FileJobOptions {
    * are left.
    */
   readonly ioSize?: number;
-  /** Directory of the files, which must be there. Default `/`. */
+  /** Directory of the files, made if it is not there. Default `/`. */
   readonly directory?: string;
   /** Requests in flight of each clone, as asynchronous engines have them. Default 1. */
   readonly iodepth?: number;
@@ -99,6 +99,9 @@ const least: Readonly<Record<string, number>> = {
   fdatasync: 0,
   runtimeNs: 0,
 };
+/** Clones of a job, and requests in flight of each: their processes and threads are all there from its start. */
+export const MOST_AT_A_TIME = 65_536;
+const most: Readonly<Record<string, number>> = { iodepth: MOST_AT_A_TIME, numjobs: MOST_AT_A_TIME };
 const choices: Readonly<Record<string, readonly string[]>> = {
   rw: modes,
   sync: ['none', 'sync', 'dsync'],
@@ -134,6 +137,7 @@ function checkOption(name: string, value: unknown): void {
     if (!Number.isSafeInteger(value) || (value as number) < least[name]) {
       throw wrongOption(name, `a whole number of at least ${least[name]}`, value);
     }
+    if ((value as number) > most[name]) throw wrongOption(name, `at most ${most[name]}`, value);
   } else if (typeof value !== typeof defaults[name as keyof typeof defaults]) {
     throw wrongOption(name, `a ${typeof defaults[name as keyof typeof defaults]}`, value);
   }

@@ -1,6 +1,7 @@
 import type { Task } from '@flashstack/sim';
 import { FileAdvice, FileStatus, FsError, OpenFlag, type Thread } from '@flashstack/vfs';
 import { done } from '../files/done.js';
+import { makeParents } from '../files/parents.js';
 import { type FileJob, kindsOf } from './file-job-options.js';
 
 /** The file of a clone. */
@@ -12,6 +13,7 @@ export function jobPath(job: FileJob, clone: number): string {
 /**
  * Prepares the file of a clone as fio does, outside the measured time: one that is large enough is left alone; readers
  * (and writers with `overwrite`) get one that is written whole and synced, other writers an empty one with its space.
+ * Directories that are missing are made.
  */
 export function* layOut(thread: Thread, job: FileJob, clone: number): Task<void> {
   const path = jobPath(job, clone);
@@ -19,6 +21,7 @@ export function* layOut(thread: Thread, job: FileJob, clone: number): Task<void>
   if (size >= job.size) return;
   const filled = kindsOf(job).reads || job.overwrite;
   if (size >= 0) yield* done(thread.unlink(path));
+  else yield* makeParents(thread, path);
   const flags = OpenFlag.writeOnly | OpenFlag.create | (filled ? OpenFlag.truncate : 0);
   const fd = yield* done(thread.open(path, flags, 0o644));
   if (job.fallocate === 'native') yield* allocate(thread, fd, job.size);

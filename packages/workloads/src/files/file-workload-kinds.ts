@@ -1,5 +1,5 @@
 import type { Parameter, ParameterValues, StrategyKind } from '@flashstack/sim';
-import { type FileJobOptions, fileJob } from '../file-jobs/file-job-options.js';
+import { type FileJobOptions, fileJob, MOST_AT_A_TIME } from '../file-jobs/file-job-options.js';
 import { FileJobs } from '../file-jobs/file-jobs.js';
 import { Iozone, type IozoneOptions, iozoneOptions } from '../iozone.js';
 import type { FileWorkloadFactory } from './file-workload.js';
@@ -45,9 +45,9 @@ const jobParameters: readonly Parameter[] = [
   bytes('bs', 4096, 1, 'Bytes of each read and write.'),
   bytes('size', 67_108_864, 1, 'Bytes of the file of each clone.'),
   bytes('ioSize', 0, 0, 'Bytes to transfer, reads and writes together; 0: size.'),
-  { name: 'directory', type: 'string', default: '/', help: 'Directory of the files.' },
-  count('iodepth', 1, 1, 'Requests in flight of each clone.'),
-  count('numjobs', 1, 1, 'Clones, each a process with a file of its own.'),
+  { name: 'directory', type: 'string', default: '/', help: 'Directory of the files, made if it is not there.' },
+  { ...count('iodepth', 1, 1, 'Requests in flight of each clone.'), max: MOST_AT_A_TIME },
+  { ...count('numjobs', 1, 1, 'Clones, each a process with a file of its own.'), max: MOST_AT_A_TIME },
   flag('direct', false, 'O_DIRECT.'),
   choice('sync', ['none', 'sync', 'dsync'], 'none', 'O_SYNC or O_DSYNC.'),
   count('fsync', 0, 0, 'An fsync after every so many writes, none after the last; 0: never.'),
@@ -90,7 +90,7 @@ const iozoneParameters: readonly Parameter[] = [
   flag('write', true, 'Write and rewrite (-i 0). Without it the read phases find a file that was written beforehand.'),
   flag('read', true, 'Read and reread (-i 1).'),
   flag('random', true, 'Random read and write (-i 2).'),
-  { name: 'path', type: 'string', default: '/iozone.tmp', help: 'The file (-f).' },
+  { name: 'path', type: 'string', default: '/iozone.tmp', help: 'The file (-f); directories on its way are made.' },
   flag('includeFlush', false, 'The fsync counts in the time of phases that write (-e).'),
   flag('includeClose', false, 'The close counts in the time (-c).'),
   flag('direct', false, 'O_DIRECT (-I).'),
