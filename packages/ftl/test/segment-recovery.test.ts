@@ -2,6 +2,8 @@ import { ArbitratingScheduler } from '@flashstack/nand-device';
 import { RandomSource, Simulator } from '@flashstack/sim';
 import { expect, test } from 'vitest';
 import { createFtl } from '../src/index.js';
+import type { SegmentFtl } from '../src/segments/segment-ftl.js';
+import { SlotFlag } from '../src/slot-contents.js';
 import { CountingClient, nandArray } from './support.js';
 
 const PAGES = 12;
@@ -26,15 +28,15 @@ class Drive extends CountingClient {
     client: this,
     random: new RandomSource(1),
     options: { logicalSlots: 8 * PAGES, mapping: { name: 'segment', parameters: { overwrite: true } } },
-  });
+  }) as SegmentFtl;
   private found = -1;
 
   override slotRead(_job?: number, _lpn?: number, psn = -1): void {
     this.found = psn;
   }
 
-  write(segment: number, slots: number): void {
-    this.ftl.write(segment * PAGES, slots, 0, 0, 0);
+  write(segment: number, slots: number, offset = 0): void {
+    this.ftl.write(segment * PAGES + offset, slots, 0, 0, 0);
   }
 
   release(segment: number): void {
@@ -48,6 +50,21 @@ class Drive extends CountingClient {
 
   wait(ns: number): void {
     this.simulator.runUntil(this.simulator.now + ns);
+  }
+
+  /** Goes to the next event. False: nothing is in flight. */
+  step(): boolean {
+    const due = this.simulator.pump();
+    if (due === Number.POSITIVE_INFINITY) return false;
+    this.simulator.runUntil(due);
+    return true;
+  }
+
+  /** What a relocation leaves that could not read the backup of the first slot of segment 0. */
+  loseBackup(): void {
+    const psn = this.ftl.store.frontiers.l2p[0];
+    expect(psn).toBeGreaterThanOrEqual(0);
+    (this.array.flags as Uint8Array)[psn] |= SlotFlag.lost;
   }
 
   /** Power is lost and back. @returns the sequence numbers of what the slots of segment 0 hold then, −1: nothing. */
@@ -92,3 +109,47 @@ test.each(['trim', 'overwrite'])(
     expect(ruledOut).toBeGreaterThan(0);
   },
 );
+
+/** The first `slots` of a segment are durable, and power fails while the next page is programmed, which destroys a lower page. */
+function torn(slots: number): { drive: Drive; kept: number[] } {
+  const drive = new Drive();
+  drive.write(0, slots);
+  drive.flush();
+  drive.write(0, 1, slots);
+  drive.wait(400_000);
+  return { drive, kept: drive.cut().map((seq) => Number(seq >= 0)) };
+}
+
+const first = (slots: number): number[] => Array.from({ length: PAGES }, (_, lpn) => (lpn < slots ? 1 : 0));
+
+test('of a block with a hole and the copy that was to replace it, the one that goes further counts at each cut', () => {
+  for (const slots of [4, 8, 10]) {
+    let copying = true;
+    for (let steps = 0; copying; steps++) {
+      const { drive, kept } = torn(slots);
+      expect(kept).toEqual(first(slots));
+      for (let i = 0; i < steps && copying; i++) copying = drive.step();
+      expect(drive.cut().map((seq) => Number(seq >= 0))).toEqual(kept);
+    }
+  }
+});
+
+test('a segment without its first slot is gone, whichever of its blocks is erased first', () => {
+  let gone = 0;
+  for (let steps = 0; steps < 40; steps++) {
+    const { drive } = torn(4);
+    for (let i = 0; i < steps; i++) drive.step();
+    drive.loseBackup();
+    if (drive.cut()[0] >= 0) continue;
+    for (let later = 0; drive.step(); later++) {
+      const again = torn(4).drive;
+      for (let i = 0; i < steps; i++) again.step();
+      again.loseBackup();
+      again.cut();
+      for (let i = 0; i <= later; i++) again.step();
+      expect(again.cut(), `cut after ${steps} and ${later} steps`).toEqual(new Array(PAGES).fill(-1));
+      gone++;
+    }
+  }
+  expect(gone).toBeGreaterThan(0);
+});

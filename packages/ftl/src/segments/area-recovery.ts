@@ -147,7 +147,6 @@ export class AreaRecovery {
   private findRuns(): void {
     const { layout, resetSeq } = this.area;
     const { l2p } = this.store.frontiers;
-    this.dropEarlierLives();
     const candidates = new Set(this.found.keys());
     for (let lpn = layout.plan.first; lpn < layout.plan.end; lpn++) {
       if (l2p[lpn] === UNMAPPED) continue;
@@ -163,15 +162,6 @@ export class AreaRecovery {
       if (slots.length > 0) this.slots.set(segment, slots);
       // Nothing counts without what is missing at the start, whichever part of it is erased first.
       else this.endLife(segment, this.latest[segment]);
-    }
-  }
-
-  /** Blocks that were found before it was known that a later life had begun. */
-  private dropEarlierLives(): void {
-    for (const [segment, members] of this.found) {
-      for (const [member, physical] of members) {
-        if (this.newest[physical] < this.area.resetSeq[segment]) members.delete(member);
-      }
     }
   }
 
