@@ -64,8 +64,6 @@ export class Backups {
     for (let offset = Math.max(unsafe, area.backedTo[segment]); offset < pointer; offset++) {
       if (offset >= issued || layout.isExposed(offset, issued)) this.write(segment, offset);
     }
-    area.backedTo[segment] = pointer;
-    if (area.backedFrom[segment] < unsafe) this.due.push(segment, area.life[segment], unsafe);
     for (let offset = issued; offset < pointer; offset++) this.takeJob(segment * layout.unitSlots + (offset - issued));
     area.backedTo[segment] = pointer;
     if (area.backedFrom[segment] < unsafe) this.due.push(segment, area.life[segment], unsafe);

@@ -136,9 +136,4 @@ export class ZoneSettler {
     else if (job >= 0) this.target.jobs.finishLater(job);
     return true;
   }
-
-  private flushStore(change: number): void {
-    this.changes[change].parts++;
-    this.target.flushStore(change);
-  }
 }
