@@ -15,9 +15,11 @@ const layouts: readonly (Shape & { readonly domain: 'unit' | 'die' | 'superblock
 ];
 
 /** Other groups of SAST every few writes, so that log blocks of groups that are no more are always among the others. */
-const restless = Array.from({ length: 100 }, (_, i) => `${37 * (i + 1)} ${1 + ((i * 5) % 7)}:${1 + (i % 3)}`).join(
-  ', ',
-);
+function restless(cap: number): string {
+  const least = Math.max(1, cap);
+  const shapes = Array.from({ length: 100 }, (_, i) => `${least + ((i * 3) % (5 - least))}:${1 + (i % 3)}`);
+  return shapes.map((groups, i) => `${37 * (i + 1)} ${groups}`).join(', ');
+}
 
 /** Parameters of each scheme that a seed chooses from. */
 const parameters: Readonly<Record<string, Readonly<Record<string, readonly (number | boolean | string)[]>>>> = {
@@ -28,7 +30,15 @@ const parameters: Readonly<Record<string, Readonly<Record<string, readonly (numb
     dataBlocks: [1, 2, 4],
     logBlocksPerGroup: [1, 2],
     cap: [0, 0, 1, 2],
-    schedule: ['', restless],
+    schedule: ['', restless(0)],
+    idleMerge: [false, true],
+  },
+  // SAST with a cap, and groups that change.
+  kast: {
+    logBlocks: [0, 3, 4],
+    dataBlocks: [2, 4],
+    logBlocksPerGroup: [1, 2],
+    cap: [1, 2],
     idleMerge: [false, true],
   },
   fast: { logBlocks: [0, 2, 4], lazySwitch: [false, true], idleMerge: [false, true] },
@@ -53,8 +63,9 @@ export function hybridSetup(scheme: string): (seed: number, faults: boolean) => 
     for (const [name, values] of Object.entries(parameters[scheme])) chosen[name] = pick(random, values);
     if (scheme === 'sast')
       chosen.cap = chosen.schedule === '' ? Math.min(chosen.cap as number, chosen.dataBlocks as number) : 0;
+    if (scheme === 'kast') chosen.schedule = restless(chosen.cap as number);
     const options = {
-      mapping: { name: scheme, parameters: chosen },
+      mapping: { name: scheme === 'kast' ? 'sast' : scheme, parameters: chosen },
       domain,
       multiPlane: random.below(4) > 0,
       order: pick(random, ['CWDP', 'PDWC', 'WCPD']),

@@ -34,19 +34,14 @@ export function chooseLogBlocks(
   }
   const least = Math.max(spec.leastLogBlocks, spec.logBlocks);
   const wanted = spec.logBlocks > 0 ? spec.logBlocks : Math.max(least, Math.floor((3 * spare) / 4));
-  if (spec.logBlocks > 0 && spec.logBlocks < spec.leastLogBlocks) {
-    throw new InputError(
-      'ERR_FTL_LOG_BLOCKS',
-      `ftl.mapping.parameters.logBlocks: found ${spec.logBlocks}, but ${spec.name} needs at least ${spec.leastLogBlocks}. Use at least that`,
-      'ftl.mapping.parameters.logBlocks',
-    );
-  }
+  if (spec.logBlocks > 0 && spec.logBlocks < spec.leastLogBlocks) throw tooFew(spec);
   if (wanted <= spare) return wanted;
   const fits = Math.max(0, whole - kept - least) * slotsPerBlock * domains;
   const physical = whole * slotsPerBlock * domains;
-  const [parameter, blocks] =
-    spec.name === 'block' ? ['replacementBlocks', 'replacement blocks'] : ['logBlocks', 'log blocks'];
-  const fewer = spec.logBlocks > 0 && spare >= spec.leastLogBlocks ? `at most ${spare} ${blocks}` : '';
+  const blocks = spec.name === 'block' ? 'replacement blocks' : 'log blocks';
+  const parameter = parameterOf(spec);
+  const canBeFewer = parameter === 'schedule' ? spare > 0 : spec.logBlocks > 0 && spare >= spec.leastLogBlocks;
+  const fewer = canBeFewer ? `at most ${spare} ${blocks}${parameter === 'schedule' ? ' a group' : ''}` : '';
   const smaller =
     fits === 0
       ? ''
@@ -56,13 +51,30 @@ export function chooseLogBlocks(
     ways.length === 0
       ? 'No capacity is small enough for that on this device: use smaller blocks or more of them'
       : `Use ${ways.join(', or ')}`;
-  const key = spec.logBlocks > 0 ? `ftl.mapping.parameters.${parameter}` : 'ftl.logicalSlots';
+  const key = parameter === '' ? 'ftl.logicalSlots' : `ftl.mapping.parameters.${parameter}`;
   throw new InputError(
-    spec.logBlocks > 0 ? 'ERR_FTL_LOG_BLOCKS' : 'ERR_FTL_OVERPROVISIONING',
+    parameter === '' ? 'ERR_FTL_OVERPROVISIONING' : 'ERR_FTL_LOG_BLOCKS',
     `${key}: ${spec.name} needs ${least} ${blocks} in each of ${domains} domains, found ${Math.max(0, spare)} spare blocks: of ${whole} blocks ` +
       `without bad members, ${logicalBlocks} hold the logical slots, and ${kept} are kept for merges, failures and trims. ${remedy}`,
     key,
   );
+}
+
+/** The parameter that says how many log blocks there must be; none if it is the scheme. */
+function parameterOf(spec: HybridSpec): string {
+  if (spec.logBlocks > 0) return spec.name === 'block' ? 'replacementBlocks' : 'logBlocks';
+  return spec.leastFrom ?? '';
+}
+
+/** The error for fewer log blocks than the scheme, or another of its parameters, asks for. */
+function tooFew({ name, logBlocks, leastLogBlocks, leastFrom }: HybridSpec): InputError {
+  const key = `ftl.mapping.parameters.${leastFrom ?? 'logBlocks'}`;
+  const message =
+    leastFrom === undefined
+      ? `found ${logBlocks}, but ${name} needs at least ${leastLogBlocks}. Use at least that`
+      : `found groups of ${leastLogBlocks} log blocks, but there are ${logBlocks} (logBlocks). Use at most ${logBlocks} log ` +
+        `blocks a group, or logBlocks of at least ${leastLogBlocks}`;
+  return new InputError('ERR_FTL_LOG_BLOCKS', `${key}: ${message}`, key);
 }
 
 /** Allocation blocks of a domain that are not bad. */

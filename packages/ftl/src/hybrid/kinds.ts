@@ -6,7 +6,7 @@ import { Fast } from './fast.js';
 import { HybridFtl } from './hybrid-ftl.js';
 import { Last } from './last.js';
 import { Sast } from './sast.js';
-import { parseSchedule } from './sast-schedule.js';
+import { checkSchedule, parseSchedule } from './sast-schedule.js';
 import type { HybridSpec } from './scheme.js';
 
 const uses = ['domain', 'multiPlane', 'order', 'freeOrder', 'gcFreeOrder'] as const;
@@ -149,14 +149,18 @@ export const hybridKinds: readonly MappingKind[] = [
         );
       }
       const schedule = parseSchedule(values.schedule as string, cap);
-      const most = schedule.map((change) => change.shape.logBlocksPerGroup);
+      const later = Math.max(0, ...schedule.map((change) => change.shape.logBlocksPerGroup));
       return hybridScheme({
         ...common(values),
         name: 'sast',
-        leastLogBlocks: Math.max(shape.logBlocksPerGroup, ...most),
+        leastLogBlocks: Math.max(shape.logBlocksPerGroup, later),
+        ...(later > shape.logBlocksPerGroup ? { leastFrom: 'schedule' } : {}),
         sequentialBytes: 0,
         ownedByBlocks: false,
-        make: (parts) => new Sast(parts, shape, cap, schedule),
+        make: (parts) => {
+          checkSchedule(schedule, parts.layout.logicalBlocks);
+          return new Sast(parts, shape, cap, schedule);
+        },
       });
     },
   },

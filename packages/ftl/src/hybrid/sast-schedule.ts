@@ -9,7 +9,7 @@ export interface SastChange {
 }
 
 const KEY = 'ftl.mapping.parameters.schedule';
-const ENTRY = /^(\d{1,15}) +(\d{1,9}):(\d{1,9})$/;
+const ENTRY = /^(\d{1,15}) +(\d{1,15}):(\d{1,15})$/;
 
 function wrong(message: string): InputError {
   return new InputError('ERR_FTL_OPTION', `${KEY}: ${message}`, KEY);
@@ -43,4 +43,18 @@ export function parseSchedule(text: string, cap: number): SastChange[] {
     changes.push({ after, shape: { dataBlocks, logBlocksPerGroup } });
   }
   return changes;
+}
+
+/**
+ * Refuses groups that no domain can have.
+ * @throws InputError `ERR_FTL_OPTION` for more data blocks than a domain has logical blocks.
+ */
+export function checkSchedule(schedule: readonly SastChange[], logicalBlocks: number): void {
+  for (const { after, shape } of schedule) {
+    if (shape.dataBlocks <= logicalBlocks) continue;
+    throw wrong(
+      `found groups of ${shape.dataBlocks} data blocks after ${after} slots, expected at most ${logicalBlocks}: a domain has no ` +
+        'more logical blocks, and with all of them it is one group',
+    );
+  }
 }

@@ -48,6 +48,8 @@ export interface HybridSpec {
   readonly logBlocks: number;
   /** Log blocks that the scheme must have. */
   readonly leastLogBlocks: number;
+  /** Parameter that asks for so many, if it is not `logBlocks` or what a scheme is. */
+  readonly leastFrom?: string;
   /** Merge in idle time, before there is need. */
   readonly idleMerge: boolean;
   /** A request of so many bytes is sequential; 0: requests are not told apart. */
