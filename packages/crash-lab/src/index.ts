@@ -1,5 +1,19 @@
 export type { History, HistoryEvent } from './judge/history.js';
+export { Judge, judge } from './judge/judge.js';
+export { readTree } from './judge/read-tree.js';
+export { DURABILITY_RULES, type DurabilityRules, POSIX_RULES } from './judge/rules.js';
 export type { Tree, TreeNode } from './judge/tree.js';
 export type { Violation } from './judge/violation.js';
 export type { CrashSubject } from './subject.js';
+export { BASE_STATES } from './workload/base-states.js';
+export {
+  type BoundedCounts,
+  type Bounds,
+  baseFor,
+  boundedWorkloads,
+  countBounded,
+  type Selection,
+} from './workload/enumerate.js';
+export { executeWorkload, makeBase, type OrderClock, type WorkloadRun } from './workload/execute.js';
+export { type ArgumentKind, OPERATIONS, type Operation, offers } from './workload/operations.js';
 export type { Step, Workload } from './workload/workload.js';

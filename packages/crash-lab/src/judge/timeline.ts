@@ -1,0 +1,90 @@
+import { versionOf } from '../workload/contents.js';
+import type { Step } from '../workload/workload.js';
+import type { FileObject } from './file-object.js';
+import type { History, HistoryEvent } from './history.js';
+import { type Effect, Model } from './model.js';
+
+/** What an operation makes durable when it is acknowledged. */
+type Promised = 'all' | 'file' | 'data' | 'range' | 'range and attributes';
+
+/** An operation that makes something durable. */
+export interface PersistencePoint {
+  readonly position: number;
+  readonly promised: Promised;
+  /** Null: everything. */
+  readonly object: FileObject | null;
+  readonly offset: number;
+  readonly end: number;
+}
+
+const PROMISES: Readonly<Record<string, Promised>> = {
+  sync: 'all',
+  syncfs: 'all',
+  fsync: 'file',
+  fdatasync: 'data',
+  msync: 'range',
+  'write-dsync': 'range',
+  'append-dsync': 'range',
+  'write-sync': 'range and attributes',
+  'append-sync': 'range and attributes',
+};
+
+/** A history in one order of its operations, with all states of all files. Position 0 is the base, n + 1 event `order[n]`. */
+export class Timeline {
+  readonly history: History;
+  readonly model: Model;
+  /** Events by position; the first is null. */
+  readonly events: (HistoryEvent | null)[] = [null];
+  readonly points: PersistencePoint[] = [];
+  /** Position of the first event whose result the order does not explain; −1: none. */
+  unexplained = -1;
+
+  constructor(history: History, order: readonly HistoryEvent[]) {
+    this.history = history;
+    this.model = new Model(history.workload.base);
+    for (const event of order) this.add(event);
+  }
+
+  /** The step at a position. */
+  stepAt(position: number): Step {
+    const event = this.events[position] as HistoryEvent;
+    return this.history.workload.processes[event.process][event.step];
+  }
+
+  /** A position for people. */
+  describe(position: number): string {
+    if (position === 0) return 'the base state';
+    const { process, step } = this.events[position] as HistoryEvent;
+    const place = this.history.workload.processes.length > 1 ? `${process}.${step + 1}` : `${step + 1}`;
+    return `step ${place} (${this.stepAt(position).join(' ')})`;
+  }
+
+  /** Number of a position's last operation that had begun at a cut. */
+  begunAt(cut: number): number {
+    let last = this.events.length - 1;
+    while (last > 0 && (this.events[last] as HistoryEvent).begin > cut) last--;
+    return last;
+  }
+
+  private add(event: HistoryEvent): void {
+    const position = this.events.length;
+    this.events.push(event);
+    const step = this.history.workload.processes[event.process][event.step];
+    const failed = event.code !== 'none' && event.code !== '';
+    if (failed && !/^(write|append)/.test(step[0])) return;
+    const { process } = event;
+    const version = versionOf(process, event.step);
+    const bytes = event.code === 'none' && /^(write|append)/.test(step[0]) ? event.bytes : -1;
+    const effect = this.model.apply({ step, process, position, version, bytes, failed });
+    if (effect === null) {
+      if (event.code === 'none' && this.unexplained < 0) this.unexplained = position;
+      return;
+    }
+    const promised = PROMISES[step[0]];
+    if (promised !== undefined && event.code === 'none') this.points.push(pointOf(position, promised, effect));
+  }
+}
+
+function pointOf(position: number, promised: Promised, { object, offset, end }: Effect): PersistencePoint {
+  return { position, promised, object, offset, end };
+}
