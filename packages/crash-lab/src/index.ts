@@ -4,6 +4,7 @@ export { readTree } from './judge/read-tree.js';
 export { DURABILITY_RULES, type DurabilityRules, POSIX_RULES } from './judge/rules.js';
 export type { Tree, TreeNode } from './judge/tree.js';
 export type { Violation } from './judge/violation.js';
+export { type OrderedDevice, type RecordedMark, RecordedRun } from './recorded/recorded-run.js';
 export type { CrashSubject } from './subject.js';
 export { BASE_STATES } from './workload/base-states.js';
 export {
