@@ -9,12 +9,14 @@ export const BlockFlag = {
   fua: 1,
   /** Writes and appends only: first make every write durable that had completed before this one was submitted. */
   preflush: 2,
-  /** Somebody waits for it. */
+  /** Somebody waits for it; of reads, which are waited for anyway, it need not be said. */
   sync: 4,
   /** Nobody waits for it: write-back, cleaning. */
   background: 8,
   /** The block layer must not join it with another. */
   noMerge: 16,
+  /** Reads only: brought before it is asked for, as read-ahead does. It is scheduled and joined as other reads are. */
+  ahead: 32,
 } as const;
 
 /** Outcome of a request: 0 is success, everything else a failure. */

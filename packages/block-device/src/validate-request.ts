@@ -1,12 +1,12 @@
 import { type BlockDevice, BlockFlag, BlockOp, type BlockRequest } from './contract.js';
 import { type ZoneCapability, ZoneOp } from './zones.js';
 
-const KNOWN_FLAGS = 31;
+const KNOWN_FLAGS = 63;
 
 /**
  * Throws for a malformed request; every device calls it first in `submit`.
  * @throws RangeError for blocks outside the device, a zero length or a payload of the wrong size; TypeError for an
- * unknown operation or flag, a payload where none belongs, or a zone operation without zones.
+ * unknown operation or flag, a flag or payload where none belongs, or a zone operation without zones.
  */
 export function validateRequest(device: BlockDevice, request: BlockRequest): void {
   const { op, block, count, flags, data, tags } = request;
@@ -92,4 +92,5 @@ function validateFlags(op: number, flags: number): void {
   if (op !== BlockOp.write && op !== ZoneOp.append && (flags & (BlockFlag.fua | BlockFlag.preflush)) !== 0) {
     throw new TypeError('FUA and PREFLUSH are for writes and appends only');
   }
+  if (op !== BlockOp.read && (flags & BlockFlag.ahead) !== 0) throw new TypeError('reading ahead is for reads only');
 }

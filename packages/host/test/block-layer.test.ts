@@ -135,6 +135,26 @@ test('a bracket merges what is adjacent and alike, at either end, and nothing el
   expect(layer.stats).toMatchObject({ queued: 7, merged: 2, issued: 5, splits: 0 });
 });
 
+test('what is read ahead merges with other reads and goes by the flags of the request that was there first', () => {
+  const { device, layer, io } = build();
+  layer.plug();
+  io.send(read, 10, 2, { flags: BlockFlag.ahead });
+  io.send(read, 12, 1);
+  io.send(read, 21, 1);
+  io.send(read, 20, 1, { flags: BlockFlag.ahead });
+  io.send(read, 30, 1, { flags: BlockFlag.ahead });
+  io.send(read, 31, 1, { flags: BlockFlag.ahead | BlockFlag.sync });
+  layer.unplug();
+  expect(device.waiting.map(({ block, count, flags }) => [block, count, flags])).toEqual([
+    [10, 3, BlockFlag.ahead],
+    [20, 2, 0],
+    [30, 1, BlockFlag.ahead],
+    [31, 1, BlockFlag.ahead | BlockFlag.sync],
+  ]);
+  device.finishAll();
+  expect(io.done.length).toBe(6);
+});
+
 test('parts of a merged request get its status, and each its own data', () => {
   const { device, layer, io } = build();
   const data = new Uint8Array(8192).map((_, at) => at % 251);

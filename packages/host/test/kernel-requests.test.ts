@@ -37,7 +37,8 @@ class Driver implements BlockDevice {
 
 function kindOf(op: number, flags: number): string {
   if (op === BlockOp.flush) return 'F';
-  return op === BlockOp.read ? 'R' : (flags & BlockFlag.fua) !== 0 ? 'WF' : 'W';
+  if (op === BlockOp.read) return (flags & BlockFlag.ahead) !== 0 ? 'RA' : 'R';
+  return (flags & BlockFlag.fua) !== 0 ? 'WF' : 'W';
 }
 
 function recordings(): Map<string, Step[]> {
@@ -69,7 +70,8 @@ function parse(rwbs: string, sector: string, sectors: string): BlockRequest {
     if (rwbs.startsWith('F')) request.flags |= BlockFlag.preflush;
     if (rwbs.indexOf('F', write) > write) request.flags |= BlockFlag.fua;
   }
-  if (rwbs.includes('S') || rwbs.includes('R')) request.flags |= BlockFlag.sync;
+  if (rwbs.includes('S')) request.flags |= BlockFlag.sync;
+  if (rwbs.includes('A')) request.flags |= BlockFlag.ahead;
   request.origin = rwbs.includes('M') ? Origin.node : Origin.fileData;
   return request;
 }

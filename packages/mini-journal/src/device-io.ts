@@ -15,7 +15,6 @@ export function* readBlocks(device: BlockDevice, block: number, count: number, o
   const data = new Uint8Array(count * BLOCK_BYTES);
   request.data = data;
   request.origin = origin;
-  request.flags = BlockFlag.sync;
   yield batch;
   if (batch.status !== 0) throw new FsError('EIO', `read of block ${block}`);
   return data;

@@ -28,7 +28,7 @@ export interface ConversionLosses {
   timesRounded: number;
   /** Times before that of the first operation, raised to it. */
   timesRaised: number;
-  /** Operations whose flags (FUA, preflush, sync) were left out. */
+  /** Operations whose flags (FUA, preflush, sync, read-ahead) were left out. */
   flags: number;
   /** Response times left out. */
   responses: number;

@@ -52,8 +52,8 @@ describe.skipIf(missing)('blkparse', () => {
       operation.offsetBytes = flush ? 0 : random.below(2 ** 31) * 512;
       operation.lengthBytes = flush ? 0 : 512 * (1 + random.below(2048));
       operation.flow = 8 * 2 ** 20 + 16 * random.below(2);
-      const durable = op === BlockOp.write ? BlockFlag.fua | BlockFlag.preflush : 0;
-      operation.flags = flush || op === BlockOp.discard ? 0 : random.below(8) & (durable | BlockFlag.sync);
+      const own = op === BlockOp.write ? BlockFlag.fua | BlockFlag.preflush : BlockFlag.ahead;
+      operation.flags = flush || op === BlockOp.discard ? 0 : random.below(64) & (own | BlockFlag.sync);
       encoder.add(operation);
     }
     encoder.end();

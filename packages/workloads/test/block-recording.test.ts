@@ -47,7 +47,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-const { sync, fua, preflush, background } = BlockFlag;
+const { sync, fua, preflush, ahead } = BlockFlag;
 
 test('the text of a block layer at work, line by line', () => {
   const simulator = new Simulator();
@@ -67,7 +67,7 @@ test('the text of a block layer at work, line by line', () => {
   }
   function* other(): Task<void> {
     yield new Delay(simulator).for(2_000_002_000);
-    send(layer, read, 3, 1, { flags: background, origin: Origin.inode });
+    send(layer, read, 3, 1, { flags: ahead, origin: Origin.inode });
     send(layer, discard, 64, 8);
   }
   simulator.spawn('program with a long name', program());
@@ -129,7 +129,7 @@ function* submitter(device: BlockDevice, simulator: Simulator, submitted: Seen[]
     const op = [read, write, write, flush, discard][random.below(5)];
     const block = op === flush ? 0 : random.below(65_000);
     const count = op === flush ? 0 : 1 + random.below(64);
-    const flags = op === write ? random.below(8) : op === read ? sync * random.below(2) : 0;
+    const flags = op === write ? random.below(8) : op === read ? [0, sync, ahead, ahead | sync][random.below(4)] : 0;
     submitted.push([op, simulator.now, block * 4096, count * 4096, flags]);
     send(device, op, block, count, { flags });
   }

@@ -44,7 +44,7 @@ function holdable(format: TraceFormat): fc.Arbitrary<Given[]> {
     offset: fc.nat(2 ** 40 / 512).map((units) => units * unitBytes),
     length: fc.integer({ min: 1, max: Math.floor(0xffffffff / unitBytes) }).map((units) => units * unitBytes),
     flow: fc.nat(4000),
-    flags: fc.nat(7),
+    flags: fc.nat(63),
     response: fc.nat(10_000_000).map((ticks) => ticks * responseTickNs),
   });
   return fc.array(one, { minLength: 1, maxLength: 50 }).map((rows) => {
@@ -52,7 +52,7 @@ function holdable(format: TraceFormat): fc.Arbitrary<Given[]> {
     return rows.map(({ op, gap, offset, length, flow, flags, response }, i) => {
       if (i > 0) timeNs += gap;
       const isFlush = op === flush;
-      const allowed = op === write ? 7 : BlockFlag.sync;
+      const allowed = op === write ? 7 : BlockFlag.sync | BlockFlag.ahead;
       return {
         op,
         timeNs,

@@ -46,6 +46,7 @@ function malformed(driver: Driver): readonly (readonly [string, (r: BlockRequest
     ['a payload for a flush', set({ op: BlockOp.flush, data })],
     ['blocks for a flush', set({ op: BlockOp.flush, block: 0, count: 1 })],
     ['FUA for a read', set({ op: READ, block: 0, count: 1, flags: BlockFlag.fua })],
+    ['a write ahead', set({ op: WRITE, block: 0, count: 1, flags: BlockFlag.ahead })],
     ['an unknown flag', set({ op: WRITE, block: 0, count: 1, flags: 1 << 12 })],
   ];
 }

@@ -5,6 +5,8 @@ export const Payload = { none: 0, bytes: 1, tags: 2 } as const;
 
 /** Requests with this are sent as they came. */
 const UNMERGEABLE = BlockFlag.noMerge;
+/** What is read ahead and what is asked for become one, as in Linux: it goes by the flags of the request that was there. */
+const INDIFFERENT = BlockFlag.ahead;
 
 /**
  * A request on its way to the device: one that came in, a piece of one, or several that were merged. Its parts say whose
@@ -96,7 +98,7 @@ export class Held {
       this.end === next.block &&
       this.op === next.op &&
       (this.op === BlockOp.read || this.op === BlockOp.write) &&
-      this.flags === next.flags &&
+      ((this.flags ^ next.flags) & ~INDIFFERENT) === 0 &&
       !this.sequenced &&
       (this.flags & UNMERGEABLE) === 0 &&
       this.origin === next.origin &&

@@ -15,14 +15,14 @@ export class Fetches {
     this.cache = cache;
   }
 
-  /** A fetch of pages that have just got frames. */
-  want(file: FileMapping, first: number, count: number): void {
+  /** A fetch of pages that have just got frames, by requests with these `BlockFlag` bits. */
+  want(file: FileMapping, first: number, count: number, flags: number): void {
     let io = this.free.pop();
     if (io === undefined) {
       io = new ReadIo(this.cache, this.ios.length);
       this.ios.push(io);
     }
-    io.begin(file, first, count);
+    io.begin(file, first, count, flags);
     this.wanted.push(io);
     const { stats } = this.cache.memory;
     stats.fetches++;

@@ -1,4 +1,4 @@
-import { expandTag } from '@flashstack/block-device';
+import { BlockFlag, expandTag } from '@flashstack/block-device';
 import { type Inode, type Mapping, PAGE_BYTES } from '@flashstack/vfs';
 import type { ReadaheadPages } from '../readahead/policy.js';
 import { PageFlag, type PageFrames } from './frames.js';
@@ -99,14 +99,23 @@ export class FileMapping implements Mapping, ReadaheadPages {
     return frame;
   }
 
-  /** Takes frames for pages that are absent, as far as memory goes; `Fetches.start` has them read. */
   fetch(first: number, count: number, marker: number): void {
+    this.take(first, count, marker, this.cache.policy.unmarked === true ? 0 : BlockFlag.ahead);
+  }
+
+  /** As `fetch`, for pages that are needed now: their requests are no read-ahead. */
+  fetchNeeded(first: number, count: number): void {
+    this.take(first, count, -1, 0);
+  }
+
+  /** Takes frames for pages that are absent, as far as memory goes; `Fetches.start` has them read. */
+  private take(first: number, count: number, marker: number, flags: number): void {
     const { frames, memory, cache } = this;
     let start = -1;
     let page = first;
     for (; page < first + count; page++) {
       if (this.find(page) !== 0) {
-        if (start >= 0) cache.fetches.want(this, start, page - start);
+        if (start >= 0) cache.fetches.want(this, start, page - start, flags);
         start = -1;
         continue;
       }
@@ -116,7 +125,7 @@ export class FileMapping implements Mapping, ReadaheadPages {
       if (page === marker) frames.flags[frame] |= PageFlag.marker;
       if (start < 0) start = page;
     }
-    if (start >= 0) cache.fetches.want(this, start, page - start);
+    if (start >= 0) cache.fetches.want(this, start, page - start, flags);
   }
 
   fetchFolio(_first: number, _order: number, _marked: boolean): boolean {

@@ -299,7 +299,7 @@ export class LinuxPageCache implements FileCache {
   *readAlone(file: FileMapping, page: number): Task<void> {
     yield* this.waitForRoom(1);
     if (page >= file.pageCount) return;
-    file.fetch(page, 1, -1);
+    file.fetchNeeded(page, 1);
     const started = this.fetches.start();
     if (typeof started !== 'number') yield* started;
     yield* this.awaitPage(file, page);
@@ -320,7 +320,7 @@ export class LinuxPageCache implements FileCache {
   private *loadRest(file: FileMapping, first: number, end: number): Task<number> {
     // Together, as far as memory goes; what has not come is read alone, so that an error is seen.
     this.memory.makeRoom(end - first);
-    file.fetch(first, end - first, -1);
+    file.fetchNeeded(first, end - first);
     const started = this.fetches.start();
     if (typeof started !== 'number') yield* started;
     for (let page = first; page < end; page++) {

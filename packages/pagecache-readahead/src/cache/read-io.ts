@@ -1,4 +1,4 @@
-import { BlockFlag, BlockOp, BlockRequest, BlockStatus, expandTag, type IoOwner } from '@flashstack/block-device';
+import { BlockOp, BlockRequest, BlockStatus, expandTag, type IoOwner } from '@flashstack/block-device';
 import { type Process, ProcessQueue, type Wait } from '@flashstack/sim';
 import { type Inode, PAGE_BYTES, type PageIo } from '@flashstack/vfs';
 import type { FileMapping } from './file-mapping.js';
@@ -23,6 +23,7 @@ export class ReadIo implements PageIo, IoOwner, Wait {
   /** Pages of the fetch. */
   first = 0;
   count = 0;
+  private flags = 0;
   private added = 0;
   private open = 0;
   /** A tag per block of the pages. */
@@ -41,8 +42,9 @@ export class ReadIo implements PageIo, IoOwner, Wait {
     this.known = new Uint8Array(32);
   }
 
-  /** Begins with pages of which those without contents have frames. */
-  begin(file: FileMapping, first: number, count: number): void {
+  /** Begins with pages of which those without contents have frames; `flags` are those of the requests. */
+  begin(file: FileMapping, first: number, count: number, flags: number): void {
+    this.flags = flags;
     this.file = file;
     this.first = first;
     this.count = count;
@@ -85,7 +87,7 @@ export class ReadIo implements PageIo, IoOwner, Wait {
     request.block = block;
     request.count = blocks;
     request.origin = origin;
-    request.flags = BlockFlag.sync;
+    request.flags = this.flags;
     request.cookie = start;
   }
 

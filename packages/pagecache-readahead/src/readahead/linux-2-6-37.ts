@@ -8,6 +8,8 @@ import { cachedBefore, fetchInChunks, firstAbsent, firstWindow } from './windows
  * Single pages only.
  */
 export class Linux2637Readahead implements ReadaheadPolicy {
+  readonly unmarked: boolean = true;
+
   miss(state: ReadaheadState, pages: ReadaheadPages, page: number, wanted: number): void {
     if (state.raPages === 0) return;
     if (state.random) fetchInChunks(pages, page, wanted);

@@ -26,6 +26,8 @@ export interface ReadaheadPages {
 
 /** Decides what is read before it is asked for. One object may serve any number of files: all memory is in the state. */
 export interface ReadaheadPolicy {
+  /** True: requests do not say that they are read-ahead (RA in block traces). Default false, as of Linux 4.19. */
+  readonly unmarked?: boolean;
   /**
    * Page `page` is absent, and `wanted` pages from it on belong to the request, whether or not the file has them.
    * If the page is absent still when this returns, it is read alone.

@@ -1,4 +1,4 @@
-import { BlockFlag, BlockOp, Origin } from '@flashstack/block-device';
+import { BlockOp, Origin } from '@flashstack/block-device';
 import { InputError, type Process, type Simulator, unknownName } from '@flashstack/sim';
 import { ByteSink } from '../byte-sink.js';
 import {
@@ -60,7 +60,7 @@ const METADATA: readonly number[] = [
   Origin.extendedAttribute,
   Origin.quota,
 ];
-const { read, write, flush, sync, ahead, meta } = BlockCategory;
+const { read, write, flush, sync, meta } = BlockCategory;
 
 /**
  * Writes what becomes of requests as a block trace of Linux, so that its tools work on simulated runs. It is a probe of
@@ -179,7 +179,6 @@ export class BlockRecorder {
     event.action = action;
     event.category = op === BlockOp.flush ? (atDevice ? read | flush : write | flush | sync) : categoryOf(op, flags);
     if (this.isMetadata[origin] !== 0 && op !== BlockOp.flush) event.category |= meta;
-    if (op === BlockOp.read && (flags & BlockFlag.background) !== 0) event.category |= ahead;
     event.sector = op === BlockOp.flush ? 0 : block * this.sectors;
     let left = count * this.sectors * SECTOR_BYTES;
     for (;;) {

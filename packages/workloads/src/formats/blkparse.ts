@@ -14,7 +14,7 @@ const NOTICE = /^Input file .* added$/;
 const COMMA = 44;
 const PLUS = 43;
 const COMPLETE = 67;
-const LETTERS = { flushOrFua: 70, read: 82, write: 87, discard: 68, none: 78, sync: 83 } as const;
+const LETTERS = { flushOrFua: 70, read: 82, write: 87, discard: 68, none: 78, ahead: 65, sync: 83 } as const;
 
 /** The text that blkparse prints by default (blkparse(1)), taken apart by its columns. */
 export const blkparseFormat: TextFormat = {
@@ -130,10 +130,12 @@ function kindOf(row: Row, out: Operation, sized: boolean): boolean {
   if (preflush) at++;
   const kind = row.byteAt(6, at);
   let fua = false;
+  let ahead = false;
   let sync = false;
   for (let i = at + 1; i < row.width(6); i++) {
     const letter = row.byteAt(6, i);
     if (letter === LETTERS.flushOrFua) fua = true;
+    else if (letter === LETTERS.ahead) ahead = true;
     else if (letter === LETTERS.sync) sync = true;
   }
   if (!sized) {
@@ -145,7 +147,7 @@ function kindOf(row: Row, out: Operation, sized: boolean): boolean {
   else if (kind === LETTERS.discard) out.op = BlockOp.discard;
   else if (kind === LETTERS.none) return false;
   else row.fail(6, `RWBS is "${row.text(6)}", expected R, W, D or N after an optional F`);
-  out.flags = blockFlags(out.op === BlockOp.write, fua, preflush, sync);
+  out.flags = blockFlags(out.op, fua, preflush, ahead, sync);
   return true;
 }
 

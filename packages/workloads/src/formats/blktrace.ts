@@ -106,7 +106,8 @@ class BlktraceReader implements BinaryReader {
     else out.op = (category & BlockCategory.write) !== 0 ? BlockOp.write : BlockOp.read;
     if (bytes > 0) {
       const fua = (category & BlockCategory.fua) !== 0;
-      out.flags = blockFlags(out.op === BlockOp.write, fua, flush, (category & BlockCategory.sync) !== 0);
+      const ahead = (category & BlockCategory.ahead) !== 0;
+      out.flags = blockFlags(out.op, fua, flush, ahead, (category & BlockCategory.sync) !== 0);
     }
     return true;
   }

@@ -1,4 +1,4 @@
-import { BlockFlag } from '@flashstack/block-device';
+import { BlockFlag, BlockOp } from '@flashstack/block-device';
 import type { Operation } from '../operation.js';
 import type { Row } from '../row.js';
 
@@ -21,10 +21,11 @@ export function deviceNumber(row: Row, field: number, major: number, minor: numb
   return row.fail(field, `there is no device ${major},${minor}: major numbers have 12 bits, minor ones 20`);
 }
 
-/** The `BlockFlag` bits of a request; durability flags belong to writes only. */
-export function blockFlags(write: boolean, fua: boolean, preflush: boolean, sync: boolean): number {
-  const durable = write ? (fua ? BlockFlag.fua : 0) | (preflush ? BlockFlag.preflush : 0) : 0;
-  return durable | (sync ? BlockFlag.sync : 0);
+/** The `BlockFlag` bits of a request by its `BlockOp`; durability belongs to writes only, reading ahead to reads. */
+export function blockFlags(op: number, fua: boolean, preflush: boolean, ahead: boolean, sync: boolean): number {
+  const durable = (fua ? BlockFlag.fua : 0) | (preflush ? BlockFlag.preflush : 0);
+  const own = op === BlockOp.write ? durable : op === BlockOp.read && ahead ? BlockFlag.ahead : 0;
+  return own | (sync ? BlockFlag.sync : 0);
 }
 
 /** A request issued and not yet completed. */

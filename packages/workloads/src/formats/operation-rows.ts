@@ -33,12 +33,13 @@ export class OperationRows implements OperationWriter {
 
 /** `BlockCategory` bits of a request with data, by its `BlockOp` and `BlockFlag`. */
 export function categoryOf(op: number, flags: number): number {
-  const { read, write, discard, flush, fua, sync } = BlockCategory;
+  const { read, write, discard, flush, fua, ahead, sync } = BlockCategory;
   const kind = op === BlockOp.read ? read : op === BlockOp.discard ? write | discard : write;
   return (
     kind |
     ((flags & BlockFlag.preflush) !== 0 ? flush : 0) |
     ((flags & BlockFlag.fua) !== 0 ? fua : 0) |
+    ((flags & BlockFlag.ahead) !== 0 ? ahead : 0) |
     ((flags & BlockFlag.sync) !== 0 ? sync : 0)
   );
 }
