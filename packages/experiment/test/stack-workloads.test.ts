@@ -55,6 +55,13 @@ describe('a trace of system calls', () => {
     expect(metrics['host.read.bytes']).toBe(fileSystem === 'memfs' ? 0 : 4096 * metrics['cache.fetched']);
   });
 
+  test('makes what was not listed, and ends with a result', async () => {
+    const calls = { ...(await recorded()), tree: [] };
+    const { metrics } = await runExperiment(straceSpec('mini-journal'), { extensions: withMiniJournal, calls });
+    expect(metrics['trace.different']).toBe(0);
+    expect(metrics['trace.copyFileRange.bytes']).toBe(8192);
+  });
+
   test('does it on time lines of the threads too', async () => {
     const calls = await recorded();
     const spec = straceSpec('mini-journal', { order: 'threads' });

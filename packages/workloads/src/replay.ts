@@ -41,7 +41,7 @@ export interface ReplayOptions {
 const DEFAULT_MAX_IN_FLIGHT = 65_536;
 const START_SLOTS = 64;
 // Simulated time is an integer below 2^53 ns; the last arrivals leave 13 days for their requests to complete.
-const LAST_ARRIVAL_NS = 2 ** 53 - 2 ** 50;
+export const LAST_ARRIVAL_NS: number = 2 ** 53 - 2 ** 50;
 // Times live in a typed array: a double in a field of a large object may be boxed on every store.
 const BASE = 0;
 const ARRIVAL = 1;

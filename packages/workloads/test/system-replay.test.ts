@@ -253,3 +253,34 @@ test.each([
 ])('refuses %j', (options, message) => {
   expect(() => replay(['close(3) = 0'], options)).toThrow(message);
 });
+
+describe('when the trace ends, nothing is left in use, so that the file system can be unmounted', () => {
+  const opened = 'openat(AT_FDCWD, "a", O_RDONLY) = 3';
+  const fork = 'clone(child_stack=NULL, flags=SIGCHLD) = 2';
+  test.each([
+    ['a file that was missing was made', [`1 ${opened}`, '1 read(3, ""..., 10) = 10']],
+    [
+      'the number of a process came again without its exit',
+      [`1 ${opened}`, `1 ${fork}`, '2 getpid() = 2', `1 ${fork}`],
+    ],
+    ['nothing is told of any exit', [`1 ${opened}`, `1 ${fork}`, '2 fchdir(3) = -1 ENOTDIR (Not a directory)']],
+  ])('%s', (_, lines) => {
+    for (const order of ['trace', 'threads'] as const) {
+      const host = memoryHost();
+      const reader = new StraceReader('a.strace');
+      reader.push(Uint8Array.from(`${lines.join('\n')}\n`, (letter) => letter.charCodeAt(0)));
+      const options: SystemReplayOptions = { root: '/mnt', missing: 'make', order };
+      const run = new SystemReplay(host.simulator, host, reader.end(), options);
+      run.run();
+      expect(run.stats.made).toHaveLength(1);
+      host.run(host.unmount(), 'unmount');
+      expect(host.state).toBe('unmounted');
+    }
+  });
+});
+
+test.each(['open', 'think'] as const)('a call that is due after the end of simulated time is refused: %s', (pace) => {
+  const lines = ['1 1700000000.0 getpid() = 1 <0.000001>', '1 1709000000.0 getpid() = 1 <0.000001>'];
+  expect(() => replay(lines, { pace })).toThrow(/line 2 is due after more than 91 days.*Choose a smaller timeScale/);
+  expect(replay(lines, { pace, timeScale: 0.5 }).simulator.now).toBeGreaterThan(4.4e15);
+});

@@ -1,6 +1,15 @@
 import type { Simulator, Task } from '@flashstack/sim';
-import { FileStatus, FsError, type FsStatus, OpenFlag, type SystemCalls, type Thread } from '@flashstack/vfs';
+import {
+  FileStatus,
+  FsError,
+  type FsStatus,
+  OpenFlag,
+  type SystemCalls,
+  type Thread,
+  type UserProcess,
+} from '@flashstack/vfs';
 import { done } from '../files/done.js';
+import { makeParents } from '../files/parents.js';
 import { annotation, descriptorOf, textOf } from './arguments.js';
 import { type CallScene, type Place, placeOf } from './call-scene.js';
 import { dataCalls } from './data-calls.js';
@@ -35,7 +44,7 @@ export class CallReplay {
   private readonly root: TraceRoot;
   private readonly options: Required<SystemReplayOptions>;
   /** Makes missing files; a process of its own, so that it disturbs no descriptor. */
-  private maker: Thread | null = null;
+  private maker: { readonly user: UserProcess; readonly thread: Thread } | null = null;
 
   constructor(
     simulator: Simulator,
@@ -65,6 +74,11 @@ export class CallReplay {
   *ended(process: TracedProcess): Task<void> {
     yield* unmapped({ process, thread: process.user.thread('exit') });
     yield* process.user.exit();
+  }
+
+  /** The replay is over: the process that made missing files is gone. */
+  *end(): Task<void> {
+    if (this.maker !== null) yield* this.maker.user.exit();
   }
 
   /** What the replay of a call works with. */
@@ -219,12 +233,13 @@ export class CallReplay {
 
   /** Makes a directory and those above it, as far as they are missing; the thread that does such things. */
   private *directories(path: string): Task<Thread> {
-    this.maker ??= this.host.process({ name: 'missing files' }).thread();
-    for (let end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1)) {
-      yield* madeDirectory(this.maker, path.slice(0, end));
+    if (this.maker === null) {
+      const user = this.host.process({ name: 'missing files' });
+      this.maker = { user, thread: user.thread() };
     }
-    if (path.length > 1) yield* madeDirectory(this.maker, path);
-    return this.maker;
+    const { thread } = this.maker;
+    yield* makeParents(thread, path.endsWith('/') ? path : `${path}/`);
+    return thread;
   }
 
   private note(call: TracedCall, recorded: string, found: string): void {
@@ -240,12 +255,4 @@ function* checkRoom(thread: Thread, path: string, size: number): Task<void> {
   const status: FsStatus = { blockBytes: 0, blocks: 0, free: 0, available: 0, inodes: 0, freeInodes: 0 };
   yield* done(thread.statfs('/', status));
   if (status.free * status.blockBytes < size) throw new FsError('ENOSPC', `${path} of ${size} bytes`);
-}
-
-function* madeDirectory(thread: Thread, path: string): Task<void> {
-  try {
-    yield* done(thread.mkdir(path, 0o755));
-  } catch (error) {
-    if (!(error instanceof FsError && error.code === 'EEXIST')) throw error;
-  }
 }

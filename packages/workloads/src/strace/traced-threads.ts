@@ -1,5 +1,7 @@
 import { Delay, type Simulator, type Task } from '@flashstack/sim';
 import type { SystemCalls } from '@flashstack/vfs';
+import { LAST_ARRIVAL_NS } from '../replay.js';
+import { ReplayError, ReplayErrorCode } from '../replay-error.js';
 import type { CallReplay } from './call-replay.js';
 import type { CallScene } from './call-scene.js';
 import type { SystemReplayOptions } from './replay-options.js';
@@ -24,6 +26,8 @@ export class TracedThreads {
   private readonly options: Required<SystemReplayOptions>;
   private readonly delay: Delay;
   private readonly actors = new Map<number, TracedThread>();
+  /** Processes that have not ended, those included whose end the trace does not tell before their number is used again. */
+  private readonly processes = new Set<TracedProcess>();
   /** Calls of the trace that have begun. */
   begun = 0;
   /** No call begins any more. */
@@ -74,6 +78,14 @@ export class TracedThreads {
       pace === 'open'
         ? stats.startNs + Math.round(call.startNs * timeScale)
         : actor.endNs + Math.round(Math.max(0, call.startNs - actor.tracedEndNs) * timeScale);
+    if (due > LAST_ARRIVAL_NS) {
+      const message = `the call of line ${call.line} is due after more than 91 days, longer than simulated time lasts`;
+      throw new ReplayError(
+        ReplayErrorCode.option,
+        `${message}. Choose a smaller timeScale or the pace closed`,
+        'timeScale',
+      );
+    }
     const early = due - simulator.now;
     if (early > 0) {
       yield this.delay.for(early);
@@ -95,13 +107,13 @@ export class TracedThreads {
 
   /** The trace is over: what is still open is closed. */
   *end(): Task<void> {
-    for (const process of new Set([...this.actors.values()].map((actor) => actor.process))) {
-      yield* this.calls.ended(process);
-    }
+    for (const process of this.processes) yield* this.calls.ended(process);
+    yield* this.calls.end();
   }
 
   private added(pid: number, process: TracedProcess, tracedNs: number): TracedThread {
     process.threads++;
+    this.processes.add(process);
     const thread = process.user.thread(`pid ${pid}`);
     const actor = { pid, thread, process, tracedEndNs: tracedNs, endNs: this.simulator.now };
     this.actors.set(pid, actor);
@@ -110,6 +122,8 @@ export class TracedThreads {
 
   private *exit(actor: TracedThread): Task<void> {
     this.actors.delete(actor.pid);
-    if (--actor.process.threads === 0) yield* this.calls.ended(actor.process);
+    if (--actor.process.threads > 0) return;
+    this.processes.delete(actor.process);
+    yield* this.calls.ended(actor.process);
   }
 }
