@@ -2,7 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { defineProject, type UserWorkspaceConfig } from 'vitest/config';
 
 const conditions = ['@flashstack/source', 'node', 'import', 'module', 'default'];
-const setupFiles = [fileURLToPath(new URL('test/fast-check-seed.ts', import.meta.url))];
+const setupFiles = ['fast-check-seed', 'temporary-folder'].map((name) => {
+  return fileURLToPath(new URL(`test/${name}.ts`, import.meta.url));
+});
 
 /** One vitest project per package: siblings resolve to their sources, so that no build is needed before a test. */
 export function project(name: string, include: string[] = ['test/**/*.test.ts']): UserWorkspaceConfig {

@@ -125,6 +125,8 @@ int main(void) {
 }
 `;
 
+// Ctrl-C ends the program that runs, which is seen there.
+process.on('SIGINT', () => {});
 const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'system-calls-'));
 try {
   writeFileSync(join(folder, 'measure.c'), program);
