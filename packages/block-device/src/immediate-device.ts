@@ -41,7 +41,8 @@ export abstract class ImmediateDevice implements BlockDevice {
   /** Carries out a valid request that the features allow; returns its status. */
   protected abstract perform(request: BlockRequest): number;
 
-  private supports(request: BlockRequest): boolean {
+  /** True if the features allow a valid request. */
+  protected supports(request: BlockRequest): boolean {
     if (request.op === BlockOp.discard) return this.features.discard;
     return (request.flags & BlockFlag.fua) === 0 || this.features.fua;
   }

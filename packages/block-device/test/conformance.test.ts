@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { RandomSource, Simulator } from '@flashstack/sim';
 import { describe, it } from 'vitest';
 import { blockDeviceConformance, type ConformanceFixture } from '../src/conformance/index.js';
+import { BaseImage, CrashDevice } from '../src/crash/index.js';
 import { type BlockFeatures, FaultDevice, MemoryDevice, PartitionDevice, RecordingDevice } from '../src/index.js';
 import { ImageFileDevice } from '../src/node/index.js';
 
@@ -46,6 +47,18 @@ for (const [label, features] of [
 }
 
 suite('memory with blocks of 512 bytes', all, () => ({ device: memory(all, 512), simulator: new Simulator() }));
+
+suite('crash-exploring', { ...all, volatileCache: true }, () => ({
+  device: new CrashDevice(BaseImage.blank(100)),
+  simulator: new Simulator(),
+}));
+
+suite('crash-exploring, few features, blocks of 512 bytes, answers out of order', few, () => {
+  const simulator = new Simulator();
+  const random = new RandomSource(1).stream('latency');
+  const latency = { simulator, random, leastNs: 0, mostNs: 90_000 };
+  return { device: new CrashDevice(BaseImage.blank(100, 512), { features: few, latency }), simulator };
+});
 
 suite('four wrappers over each other', all, () => {
   const simulator = new Simulator();
