@@ -5,6 +5,16 @@ export { DURABILITY_RULES, type DurabilityRules, POSIX_RULES } from './judge/rul
 export type { Tree, TreeNode } from './judge/tree.js';
 export type { Violation } from './judge/violation.js';
 export { type OrderedDevice, type RecordedMark, RecordedRun } from './recorded/recorded-run.js';
+export { BufferGuard, type GuardedBuffers } from './schedules/buffer-guard.js';
+export {
+  exploreSchedules,
+  type FailedSchedule,
+  runSchedule,
+  type ScheduleOptions,
+  type ScheduleReport,
+  type ScheduleStrategy,
+  simplifySchedule,
+} from './schedules/explore-schedules.js';
 export type { CrashSubject } from './subject.js';
 export { BASE_STATES } from './workload/base-states.js';
 export {

@@ -1,12 +1,11 @@
-import { FaultDevice } from '@flashstack/block-device';
-import { Delay, RandomSource, type RandomStream, Simulator, type Task } from '@flashstack/sim';
+import { type BlockDevice, FaultDevice } from '@flashstack/block-device';
+import { Delay, RandomSource, type RandomStream, type Scheduler, Simulator, type Task } from '@flashstack/sim';
 import { type DirectoryEntry, FileStatus, OpenFlag, type Thread } from '../index.js';
 import { bytesOf, codeOf, type FileSystemUnderTest, go, Tester, textOf } from './harness.js';
 import { linearizable, type Run } from './linearize.js';
 import { type Operation, ReferenceModel } from './reference-model.js';
 
 const { append, create, directory, exclusive, readOnly, readWrite } = OpenFlag;
-const PROCESSES = 3;
 const BYTES = 2 * 2 ** 20;
 const NAMES = ['/d0/x', '/d0/y', '/d1/x', '/d1/y'];
 const OPERATIONS = [
@@ -140,13 +139,36 @@ function describe(status: FileStatus): string {
   return status.mode >> 12 === 4 ? 'directory' : `file ${status.size} ${status.links}`;
 }
 
-/** Runs several programs beside each other, and throws unless what they saw fits some order of their operations. */
-export function interleave(subject: FileSystemUnderTest, seed: number, operations: number): void {
+/** How programs are run beside each other. */
+export interface InterleavingOptions {
+  /** Default 3. */
+  readonly programs?: number;
+  /** Of each program. Default 5. */
+  readonly operations?: number;
+  /**
+   * Decides the order of what the programs do; every request takes the same time then, and nobody pauses longer than an
+   * instant, so that the order is open as often as can be. Default: requests and pauses of random length.
+   */
+  readonly scheduler?: Scheduler;
+  /** Puts something in front of the device, which the programs are to use from then on. */
+  readonly watch?: (device: BlockDevice) => BlockDevice;
+  /** Called after the file system was unmounted, with its device; not for one that lives in memory. */
+  readonly unmounted?: (simulator: Simulator, device: BlockDevice) => void;
+}
+
+/**
+ * Runs several programs beside each other.
+ * @throws Error unless what they saw and left is what some order of their operations explains; SimulationError for a
+ * deadlock
+ */
+export function interleave(subject: FileSystemUnderTest, seed: number, options: InterleavingOptions = {}): void {
+  const { programs = 3, operations = 5, scheduler = null, watch = (device) => device } = options;
   const source = new RandomSource(seed);
   const simulator = new Simulator();
   const made = subject.format?.(simulator, BYTES) ?? null;
-  const latency = { simulator, random: source.stream('latency'), rules: [{ probability: 0.5, latencyNs: 1700 }] };
-  const device = made === null ? null : new FaultDevice(made, { ...latency, latencyNs: 1000 });
+  const rules = scheduler === null ? [{ probability: 0.5, latencyNs: 1700 }] : [];
+  const latency = { simulator, random: source.stream('latency'), rules };
+  const device = made === null ? null : watch(new FaultDevice(made, { ...latency, latencyNs: 1000 }));
   const t = new Tester(subject, BYTES, device === null ? null : { simulator, device }, seed);
   t.run(t.mkdir('/d0'));
   t.run(t.mkdir('/d1'));
@@ -154,24 +176,26 @@ export function interleave(subject: FileSystemUnderTest, seed: number, operation
   let order = 0;
   function* program(process: number): Task<void> {
     const random = source.stream(`program ${process}`);
-    const programs = new Program(t.as(0, 0));
+    const user = new Program(t.as(0, 0));
     for (let at = 0; at < operations; at++) {
       const operation = draw(random, process * operations + at, t.capabilities.links > 1);
       const run: Run<Operation> = { process, operation, begin: order++, end: 0, result: '' };
       runs.push(run);
-      run.result = yield* programs.run(operation);
+      run.result = yield* user.run(operation);
       run.end = order++;
-      yield new Delay(t.simulator).for(random.below(4) * 700);
+      yield new Delay(t.simulator).for(scheduler === null ? random.below(4) * 700 : 0);
     }
   }
+  t.simulator.scheduler = scheduler;
   t.run(
     (function* (): Task<void> {
-      const started = Array.from({ length: PROCESSES }, (_, at) => t.simulator.spawn(`program ${at}`, program(at)));
+      const started = Array.from({ length: programs }, (_, at) => t.simulator.spawn(`program ${at}`, program(at)));
       for (const process of started) yield process;
     })(),
   );
+  t.simulator.scheduler = null;
   const listing = t.run(listingOf(t));
-  if (!linearizable(new ReferenceModel(PROCESSES), runs, PROCESSES, listing)) {
+  if (!linearizable(new ReferenceModel(programs), runs, programs, listing)) {
     const history = runs.map(
       ({ process, operation: { name, path, other, text, size }, begin, end, result }) =>
         `${begin}–${end} process ${process}: ${name} ${path} ${other} "${text}" ${size} → ${result}`,
@@ -181,6 +205,7 @@ export function interleave(subject: FileSystemUnderTest, seed: number, operation
     );
   }
   t.run(t.unmount());
+  if (device !== null) options.unmounted?.(simulator, device);
 }
 
 function* listingOf(t: Tester): Task<string> {
