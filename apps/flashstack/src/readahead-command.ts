@@ -48,6 +48,9 @@ interface Totals {
   readonly unread: number;
 }
 
+/** The size of the largest file. */
+const MOST_FILE_BYTES = 2 ** 40;
+
 /** Reads that reach beyond the end of the file: those of which a part is left, and those of which nothing is. */
 interface Beyond {
   readonly cut: number;
@@ -57,6 +60,9 @@ interface Beyond {
 /** `flashstack readahead-sim`: what a read-ahead policy fetches for a list of reads, on a device that answers at once. */
 export function runReadahead(flags: ReadaheadFlags, session: Session): void {
   const fileBytes = amount('--file-size', flags.fileSize, 1);
+  if (fileBytes > MOST_FILE_BYTES) {
+    throw new UsageError(`--file-size is "${flags.fileSize}", expected at most 1TiB: what becomes of each page is kept.`);
+  }
   const random = new RandomSource(wholeNumber('--seed', flags.seed)).stream('reads');
   const reads = flags.reads.flatMap((text) => parseReads(text, fileBytes, random));
   const raPages = amount('--read-ahead', flags.readAhead, 0) / PAGE_BYTES;

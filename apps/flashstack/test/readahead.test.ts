@@ -102,6 +102,7 @@ describe('readahead-sim', () => {
     ['--reads random:4KiBx3+8KiB', 'random reads have no stride'],
     ['--reads random:8MiB', 'less than one read of 8388608'],
     ['--reads 0:4KiB --file-size -1', '--file-size is "-1"'],
+    ['--reads 0:4KiB --file-size 17TiB', '--file-size is "17TiB", expected at most 1TiB'],
     ['--reads 0:4KiB --advice randm', 'unknown --advice "randm". Did you mean "random"?'],
     ['--reads 0:4KiB --seed x', '--seed is "x", expected a whole number'],
     ['', "required option '--reads <list>' not specified"],
