@@ -147,18 +147,20 @@ export class BlockLayer implements BlockDevice, IoOwner {
 
   /** Reads and writes, cut to what the device takes at once. */
   private submitPieces(slot: number, request: BlockRequest): void {
+    // The request may be done, and be another one, when its last piece is sent.
     const { count } = request;
     this.open[slot] = Math.ceil(count / this.maxBlocks);
-    for (let offset = 0; offset < count; offset += this.maxBlocks) {
-      const blocks = Math.min(this.maxBlocks, count - offset);
-      if (offset + blocks < count) this.countSplit(request, offset, blocks);
-      this.enter(this.piece(request, slot, offset, blocks));
-    }
+    for (let offset = 0; offset < count; offset += this.maxBlocks) this.enter(this.cut(request, slot, offset));
   }
 
-  private countSplit({ op, block, flags, origin }: BlockRequest, offset: number, count: number): void {
+  /** The piece of a request that begins with its block `offset`: as much as the device takes at once. */
+  private cut(request: BlockRequest, slot: number, offset: number): Held {
+    const rest = request.count - offset;
+    if (rest <= this.maxBlocks) return this.piece(request, slot, offset, rest);
     this.stats.splits++;
-    if (this.probe !== null) this.probe.split(op, block + offset, count, flags, origin);
+    const { op, block, flags, origin } = request;
+    if (this.probe !== null) this.probe.split(op, block + offset, this.maxBlocks, flags, origin);
+    return this.piece(request, slot, offset, this.maxBlocks);
   }
 
   /** Discards and their kind: neither cut nor merged. */
@@ -179,14 +181,11 @@ export class BlockLayer implements BlockDevice, IoOwner {
 
   /** The pieces of a write, which may have to wait for a flush. */
   private prepare(slot: number, request: BlockRequest): void {
-    const { count } = request;
     const { fua, volatileCache } = this.device.features;
     const dropped = BlockFlag.preflush | (fua && volatileCache ? 0 : BlockFlag.fua);
     const pieces: Held[] = [];
-    for (let offset = 0; offset < count; offset += this.maxBlocks) {
-      const blocks = Math.min(this.maxBlocks, count - offset);
-      if (offset + blocks < count) this.countSplit(request, offset, blocks);
-      const held = this.piece(request, slot, offset, blocks);
+    for (let offset = 0; offset < request.count; offset += this.maxBlocks) {
+      const held = this.cut(request, slot, offset);
       held.flags &= ~dropped;
       held.sequenced = true;
       pieces.push(held);
