@@ -1,6 +1,7 @@
 import { BlockOp } from '@flashstack/block-device';
 import type { Parameter, ParameterValues, RandomSource, StrategyKind } from '@flashstack/sim';
 import type { OperationSource } from './operation.js';
+import { bytes, choice, flag, share, whole } from './parameters.js';
 import { ReplayError, ReplayErrorCode } from './replay-error.js';
 import { parseSizes } from './request-sizes.js';
 import { type SegmentOptions, type SegmentShape, SegmentSource } from './segments.js';
@@ -13,68 +14,37 @@ export type WorkloadFactory = (
   segments?: SegmentShape | null,
 ) => OperationSource;
 
-const size = (name: string, value: number, min: number, help: string): Parameter => ({
-  name,
-  type: 'integer',
-  unit: 'bytes',
-  default: value,
-  min,
-  help,
-});
-const share = (name: string, value: number, help: string): Parameter => ({
-  name,
-  type: 'number',
-  default: value,
-  min: 0,
-  max: 1,
-  help,
-});
-const whole = (name: string, value: number, min: number, unit: string, help: string): Parameter => ({
-  name,
-  type: 'integer',
-  unit,
-  default: value,
-  min,
-  help,
-});
-
 const common: readonly Parameter[] = [
   whole('requests', 100_000, 1, 'requests', 'Number of requests.'),
-  size('requestBytes', 4096, 1, 'Bytes of each request.'),
+  bytes('requestBytes', 4096, 1, 'Bytes of each request.'),
   {
     name: 'sizes',
     type: 'string',
     default: '',
     help: 'Requests of several sizes instead of requestBytes, as 4k/60:16k/30:64k/10 (per cent); empty: of one size.',
   },
-  size('alignBytes', 0, 0, 'Requests start at multiples of this; 0: of requestBytes, or the least of sizes.'),
-  size('offsetBytes', 0, 0, 'Start of the range addressed.'),
-  size('rangeBytes', 0, 0, 'Size of the range addressed; 0: to the end of the device.'),
+  bytes('alignBytes', 0, 0, 'Requests start at multiples of this; 0: of requestBytes, or the least of sizes.'),
+  bytes('offsetBytes', 0, 0, 'Start of the range addressed.'),
+  bytes('rangeBytes', 0, 0, 'Size of the range addressed; 0: to the end of the device.'),
   share('readShare', 0, 'Share of the requests that read; the others write.'),
   {
     ...whole('flows', 1, 1, 'flows', 'Tenants to which the requests belong in turn, such as queues of a drive.'),
     max: 65_536,
   },
   { name: 'gapNs', type: 'number', unit: 'ns', default: 0, min: 0, help: 'Mean time between arrivals (open loops).' },
-  {
-    name: 'gaps',
-    type: 'enum',
-    values: ['constant', 'exponential'],
-    default: 'constant',
-    help: 'Equal gaps, or exponentially distributed ones (a Poisson process).',
-  },
+  choice(
+    'gaps',
+    ['constant', 'exponential'],
+    'constant',
+    'Equal gaps, or exponentially distributed ones (a Poisson process).',
+  ),
   whole('burst', 0, 0, 'requests', 'Requests of a burst; 0: no bursts.'),
   whole('pauseNs', 0, 0, 'ns', 'Pause added between bursts.'),
   whole('onNs', 0, 0, 'ns', 'On/off arrivals: requests arrive this long, then none for offNs; 0: always on.'),
   whole('offNs', 0, 0, 'ns', 'How long no requests arrive between two times on.'),
   whole('flushEvery', 0, 0, 'writes', 'A flush after every so many writes; 0: none.'),
 ];
-const scatter: Parameter = {
-  name: 'scatter',
-  type: 'boolean',
-  default: true,
-  help: 'Spread popular addresses over the range by a random permutation.',
-};
+const scatter = flag('scatter', true, 'Spread popular addresses over the range by a random permutation.');
 
 const streams = (max: number, help: string): Parameter => ({
   ...whole('streams', 0, 0, 'streams', help),
@@ -107,15 +77,14 @@ export const syntheticKinds: readonly StrategyKind<WorkloadFactory>[] = [
     summary: 'Segments (zones, superblocks) one after the other, each released before it is written again: a log.',
     parameters: [
       whole('requests', 100_000, 1, 'requests', 'Number of reads and writes.'),
-      size('requestBytes', 65_536, 1, 'Bytes of each request.'),
-      size('segmentBytes', 0, 0, 'Size of a segment; 0: those of an append-only drive.'),
-      {
-        name: 'order',
-        type: 'enum',
-        values: ['round-robin', 'random', 'hot-cold'],
-        default: 'round-robin',
-        help: 'Which segment comes next: in turn, any, or mostly a hot one.',
-      },
+      bytes('requestBytes', 65_536, 1, 'Bytes of each request.'),
+      bytes('segmentBytes', 0, 0, 'Size of a segment; 0: those of an append-only drive.'),
+      choice(
+        'order',
+        ['round-robin', 'random', 'hot-cold'],
+        'round-robin',
+        'Which segment comes next: in turn, any, or mostly a hot one.',
+      ),
       whole('logs', 1, 1, 'segments', 'Segments written at a time, in turn.'),
       share('hotFraction', 0.2, 'hot-cold: hot fraction of the segments, from the start.'),
       share('hotShare', 0.8, 'hot-cold: share of the segments begun that are hot.'),

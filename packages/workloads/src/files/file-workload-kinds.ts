@@ -2,36 +2,8 @@ import type { Parameter, ParameterValues, StrategyKind } from '@flashstack/sim';
 import { type FileJobOptions, fileJob, MOST_AT_A_TIME } from '../file-jobs/file-job-options.js';
 import { FileJobs } from '../file-jobs/file-jobs.js';
 import { Iozone, type IozoneOptions, iozoneOptions } from '../iozone.js';
+import { bytes, choice, count, flag, whole } from '../parameters.js';
 import type { FileWorkloadFactory } from './file-workload.js';
-
-const flag = (name: string, value: boolean, help: string): Parameter => ({
-  name,
-  type: 'boolean',
-  default: value,
-  help,
-});
-const bytes = (name: string, value: number, min: number, help: string): Parameter => ({
-  name,
-  type: 'integer',
-  unit: 'bytes',
-  default: value,
-  min,
-  help,
-});
-const count = (name: string, value: number, min: number, help: string): Parameter => ({
-  name,
-  type: 'integer',
-  default: value,
-  min,
-  help,
-});
-const choice = (name: string, values: readonly string[], value: string, help: string): Parameter => ({
-  name,
-  type: 'enum',
-  values,
-  default: value,
-  help,
-});
 
 /** The options of a file job as parameters; the names are those of `FileJobOptions`. */
 const jobParameters: readonly Parameter[] = [
@@ -70,14 +42,7 @@ const jobParameters: readonly Parameter[] = [
   },
   flag('norandommap', false, 'Draws blocks freely; with the map each comes once in a pass.'),
   flag('timeBased', false, 'Goes on until runtimeNs is over.'),
-  {
-    name: 'runtimeNs',
-    type: 'integer',
-    unit: 'ns',
-    default: 0,
-    min: 0,
-    help: 'Begins nothing after this simulated time; 0: no limit.',
-  },
+  whole('runtimeNs', 0, 0, 'ns', 'Begins nothing after this simulated time; 0: no limit.'),
   choice('fallocate', ['native', 'none'], 'native', 'Space that a new file gets before the first write.'),
   flag('overwrite', false, 'Writers find a file written whole, as readers always do.'),
   flag('invalidate', true, "Drops the file's cached pages before the job."),
