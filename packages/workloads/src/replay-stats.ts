@@ -44,6 +44,20 @@ export class RequestStats {
     layer.series(`${kind}.latencyNs`, this.latencyOverTime);
   }
 
+  /** Counts a request that has been completed with success. */
+  succeeded(bytes: number, latencyNs: number): void {
+    this.completed++;
+    this.bytes += bytes;
+    this.latencyNs.record(latencyNs);
+  }
+
+  /** Adds a request that has been completed with success to the series, `timeNs` after their start. */
+  addToSeries(timeNs: number, bytes: number, latencyNs: number): void {
+    this.latencyOverTime.add(timeNs, latencyNs);
+    this.percentilesOverTime.add(timeNs, latencyNs);
+    this.bytesOverTime.add(timeNs, bytes);
+  }
+
   /** Starts counting again; what is in flight stays issued. Series go on. */
   reset(): void {
     this.issued -= this.completed + this.failed;

@@ -329,14 +329,10 @@ export class Replay implements IoOwner, EventTarget {
       stats.failed++;
       return;
     }
-    stats.completed++;
-    stats.bytes += this.lengths[slot];
+    const bytes = this.lengths[slot];
     const latencyNs = now - this.arrivals[slot];
-    stats.latencyNs.record(latencyNs);
-    const timeNs = now - this.stats.startNs;
-    stats.latencyOverTime.add(timeNs, latencyNs);
-    stats.percentilesOverTime.add(timeNs, latencyNs);
-    stats.bytesOverTime.add(timeNs, this.lengths[slot]);
+    stats.succeeded(bytes, latencyNs);
+    stats.addToSeries(now - this.stats.startNs, bytes, latencyNs);
   }
 
   private grow(slots: number): void {

@@ -51,20 +51,12 @@ export class DriveMeter extends WrapperDevice {
     if (request.status === 0) {
       const latencyNs = now - this.issuedNs[cookie];
       const bytes = request.op === BlockOp.flush ? 0 : request.count * this.blockBytes;
-      kind.completed++;
-      kind.bytes += bytes;
-      kind.latencyNs.record(latencyNs);
-      if (this.started) this.addToSeries(kind, now - stats.startNs, latencyNs, bytes);
+      kind.succeeded(bytes, latencyNs);
+      if (this.started) kind.addToSeries(now - stats.startNs, bytes, latencyNs);
     } else {
       kind.failed++;
     }
     request.owner.ioDone(request);
-  }
-
-  private addToSeries(kind: RequestStats, timeNs: number, latencyNs: number, bytes: number): void {
-    kind.latencyOverTime.add(timeNs, latencyNs);
-    kind.percentilesOverTime.add(timeNs, latencyNs);
-    kind.bytesOverTime.add(timeNs, bytes);
   }
 
   private kindOf(op: number): RequestStats {

@@ -229,14 +229,8 @@ export class FileJobs implements FileWorkload {
 
   private settle(stats: FileJobStats, counted: RequestStats, bytes: number, startNs: number): void {
     const now = this.simulator.now;
-    const timeNs = now - stats.startNs;
-    const latencyNs = now - startNs;
-    counted.completed++;
-    counted.bytes += bytes;
-    counted.latencyNs.record(latencyNs);
-    counted.latencyOverTime.add(timeNs, latencyNs);
-    counted.percentilesOverTime.add(timeNs, latencyNs);
-    counted.bytesOverTime.add(timeNs, bytes);
+    counted.succeeded(bytes, now - startNs);
+    counted.addToSeries(now - stats.startNs, bytes, now - startNs);
   }
 
   private fail(clone: Clone, counted: RequestStats, error: unknown): void {
