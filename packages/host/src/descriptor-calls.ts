@@ -14,6 +14,7 @@ import {
 } from '@flashstack/vfs';
 import { touchAccessTime } from './attribute-calls.js';
 import type { CallFrame } from './call-frame.js';
+import { errorOf } from './error-of.js';
 import type { OpenFile } from './open-file.js';
 import { modeAfterWrite } from './permissions.js';
 
@@ -113,12 +114,38 @@ export function* syncRange(
   return 0;
 }
 
-/** `sync` and `syncfs`. */
+/** `sync`, which always succeeds: what fails is left to `syncfs` and `fsync` to tell. */
 export function* syncAll(thread: CallFrame): Task<number> {
+  try {
+    yield* writeEverything(thread);
+  } catch (error) {
+    if (!(error instanceof FsError)) throw error;
+  }
+  return 0;
+}
+
+/** `syncfs`: fails if the file system does, or once for each open file description if write-back of any file has failed. */
+export function* syncFileSystem(thread: CallFrame, file: OpenFile): Task<number> {
+  const { errors } = thread.host.cache;
+  let failure: FsError | null = null;
+  try {
+    yield* writeEverything(thread);
+  } catch (error) {
+    if (!(error instanceof FsError)) throw error;
+    failure = error;
+  }
+  const errno = errors.take(file.toldErrors);
+  file.toldErrors = errors.latest;
+  // The error of the file system comes first; the others count as told with it.
+  if (failure !== null) throw failure;
+  if (errno !== 0) throw errorOf(errno, 'write-back of the file system');
+  return 0;
+}
+
+function* writeEverything(thread: CallFrame): Task<void> {
   const { cache, fileSystem } = thread.host;
   yield* cache.writeBackAll(WritebackReason.sync);
   yield* fileSystem.sync();
-  return 0;
 }
 
 /** @throws FsError EINVAL */

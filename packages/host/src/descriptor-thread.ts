@@ -95,8 +95,10 @@ export abstract class DescriptorThread extends CallFrame {
   }
 
   syncFs(fd: number): MaybeTask {
-    this.process.files.getOpen(fd);
-    return this.sync();
+    const { synchronise: cost } = this.begin();
+    const file = this.process.files.getOpen(fd);
+    this.host.stats.syncCalls++;
+    return this.wait(descriptors.syncFileSystem(this, file), cost);
   }
 
   ftruncate(fd: number, length: number): MaybeTask {

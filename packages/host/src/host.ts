@@ -8,8 +8,6 @@ import {
   type Task,
 } from '@flashstack/sim';
 import {
-  Errno,
-  type ErrorCode,
   type FileCache,
   type FileSystem,
   type FsEnvironment,
@@ -24,6 +22,7 @@ import {
 import type { CallCosts } from './costs.js';
 import { Cpus } from './cpus.js';
 import { DentryCache } from './dentry-cache.js';
+import { errorOf } from './error-of.js';
 import {
   type HostOptions,
   type ResolvedHostOptions,
@@ -223,11 +222,7 @@ export class Host implements SystemCalls {
   /** @throws FsError the error of a write-back of this file that nobody has been told. */
   throwWriteError(inode: Inode): void {
     const errno = this.cache.takeError(inode);
-    if (errno === 0) return;
-    for (const [code, value] of Object.entries(Errno)) {
-      if (value === errno) throw new FsError(code as ErrorCode, `write-back of inode ${inode.ino}`);
-    }
-    throw new FsError('EIO', `write-back of inode ${inode.ino}, error ${errno}`);
+    if (errno !== 0) throw errorOf(errno, `write-back of inode ${inode.ino}`);
   }
 
   /** Starts all counters again. */

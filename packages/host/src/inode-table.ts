@@ -1,12 +1,12 @@
 import { Condition, type Simulator, type Task } from '@flashstack/sim';
-import { type FileCache, type FileSystem, type Inode, WritebackReason } from '@flashstack/vfs';
+import { type FileCache, type FileSystem, FsError, type Inode, WritebackReason } from '@flashstack/vfs';
 import type { InodeReferences } from './dentry-cache.js';
 
 /** Counts who refers to inodes, and lets the file system evict those that nobody refers to any more. */
 export class InodeTable implements InodeReferences {
   /** Inodes evicted. */
   evictions = 0;
-  /** Evictions that lost data because it could not be written. */
+  /** Evictions that lost something: data that could not be written, or what the file system could not set free. */
   lostWrites = 0;
   private readonly fileSystem: FileSystem;
   private readonly cache: FileCache;
@@ -50,6 +50,10 @@ export class InodeTable implements InodeReferences {
       this.evicting.add(inode);
       try {
         yield* this.evict(inode);
+      } catch (error) {
+        // Whoever's call this happens in has done what it was asked.
+        if (!(error instanceof FsError)) throw error;
+        this.lostWrites++;
       } finally {
         this.evicting.delete(inode);
         this.evicted.notifyAll();

@@ -15,6 +15,8 @@ export class OpenFile {
   position = 0;
   /** `MemoryAdvice` of the shared mapping that `touch` goes through. */
   mappingAdvice: number = MemoryAdvice.normal;
+  /** What `syncfs` through it has told of failures of write-back, see `WriteErrors`. */
+  toldErrors: number;
   /** Descriptors that refer to it. */
   descriptors = 1;
   /** Held by a call that moves the position and waits. */
@@ -25,6 +27,7 @@ export class OpenFile {
     this.flags = flags;
     this.dentry = dentry;
     this.reader = cache.reader(inode);
+    this.toldErrors = cache.errors.begin();
     this.cursor = new Mutex(simulator, 'file position');
   }
 

@@ -38,3 +38,4 @@ export {
   type Thread,
   type UserProcess,
 } from './system-calls.js';
+export { WriteErrors } from './write-errors.js';

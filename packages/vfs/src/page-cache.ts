@@ -1,6 +1,7 @@
 import type { MaybeTask, Task } from '@flashstack/sim';
 import type { FileSystem } from './file-system.js';
 import type { Inode } from './inode.js';
+import type { WriteErrors } from './write-errors.js';
 
 /** Bytes of a page. Page `p` of a file holds its bytes from `p * PAGE_BYTES` on. */
 export const PAGE_BYTES = 4096;
@@ -92,6 +93,8 @@ export interface PageCache {
  * (`attach`), because each is given to the other. `reader` is the cache's own state of one open file description.
  */
 export interface FileCache extends PageCache {
+  /** Failures of write-back of any file. */
+  readonly errors: WriteErrors;
   /** Before mount. */
   attach(fileSystem: FileSystem): void;
   /** Write-back threads: spawned by the host after mount, in its group; they end after `stop`. */

@@ -7,6 +7,7 @@ import { type FileCache, PAGE_BYTES, WritebackReason } from './page-cache.js';
 import { PageRequests } from './page-requests.js';
 import { PageState, SimpleMapping } from './simple-mapping.js';
 import { FileAdvice } from './system-calls.js';
+import { WriteErrors } from './write-errors.js';
 
 /** Pages that one call of `writePages` is offered. */
 const WRITE_PAGES = 256;
@@ -16,6 +17,7 @@ const WRITE_PAGES = 256;
  * when it is told to. A page of which a write-back failed is clean afterwards, as on Linux.
  */
 export class SimplePageCache implements FileCache {
+  readonly errors: WriteErrors = new WriteErrors();
   private readonly simulator: Simulator;
   private readonly device: BlockDevice | null;
   private fileSystem: FileSystem | null = null;
@@ -130,6 +132,11 @@ export class SimplePageCache implements FileCache {
     return waitUntilIdle(mapping, first, first + count);
   }
 
+  private failed(mapping: SimpleMapping, errno: number): void {
+    mapping.error = errno;
+    this.errors.note(errno);
+  }
+
   takeError(inode: Inode): number {
     const mapping = this.mapping(inode);
     const error = mapping.error;
@@ -229,11 +236,11 @@ export class SimplePageCache implements FileCache {
       mapping.giveBack(pages, taken, count);
       const submission = requests.submission();
       if (submission !== null) yield submission;
-      if (requests.failed) mapping.error = Errno.EIO;
+      if (requests.failed) this.failed(mapping, Errno.EIO);
       mapping.endWriteback(pages, 0, taken);
     } catch (error) {
       if (!(error instanceof FsError)) throw error;
-      mapping.error = error.errno;
+      this.failed(mapping, error.errno);
       mapping.giveBack(pages, 0, count);
     }
     return taken;

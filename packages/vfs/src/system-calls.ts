@@ -120,7 +120,9 @@ export interface Thread {
   fdatasync(fd: number): MaybeTask;
   /** `flags`: `SyncRange`. Length 0: to the end. */
   syncFileRange(fd: number, offset: number, length: number, flags: number): MaybeTask;
+  /** Writes everything back; never fails. */
   sync(): MaybeTask;
+  /** The same, and fails if the file system does, or once for an open file if write-back of any file has failed. */
   syncFs(fd: number): MaybeTask;
   truncate(path: string, length: number): MaybeTask;
   ftruncate(fd: number, length: number): MaybeTask;

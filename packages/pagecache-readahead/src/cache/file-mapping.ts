@@ -170,6 +170,12 @@ export class FileMapping implements Mapping, ReadaheadPages {
     this.cache.dirtyFiles.append(this);
   }
 
+  /** A write-back of this file has failed. */
+  failed(errno: number): void {
+    this.error = errno;
+    this.cache.errors.note(errno);
+  }
+
   /** Takes the dirty mark off. */
   clean(frame: number): void {
     const { frames } = this;

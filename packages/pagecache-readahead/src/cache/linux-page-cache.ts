@@ -9,6 +9,7 @@ import {
   MemoryAdvice,
   PAGE_BYTES,
   WritebackReason,
+  WriteErrors,
 } from '@flashstack/vfs';
 import type { ReadaheadPolicy } from '../readahead/policy.js';
 import type { ReadaheadLimits } from '../readahead/state.js';
@@ -50,6 +51,7 @@ export class LinuxPageCache implements FileCache {
   readonly policy: ReadaheadPolicy;
   readonly limits: ReadaheadLimits;
   readonly dirtyFiles: DirtyFiles = new DirtyFiles();
+  readonly errors: WriteErrors = new WriteErrors();
   readonly bandwidth: WriteBandwidth;
   readonly fetches: Fetches = new Fetches(this);
   /** For pauses of writers. */

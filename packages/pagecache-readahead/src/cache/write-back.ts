@@ -52,7 +52,7 @@ export function* writeChunk(cache: LinuxPageCache, file: FileMapping, pages: Int
     } catch (error) {
       io.fail(!(error instanceof FsError));
       if (!(error instanceof FsError)) throw error;
-      file.error = error.errno;
+      file.failed(error.errno);
       return at;
     }
     io.submit(taken);

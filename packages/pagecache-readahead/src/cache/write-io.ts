@@ -152,7 +152,7 @@ export class WriteIo implements PageIo, IoOwner, Wait {
     const end = offset + request.count * this.cache.blockBytes;
     const to = from + Math.ceil(end / PAGE_BYTES) - Math.floor(offset / PAGE_BYTES) - 1;
     if (request.status !== 0) {
-      (this.file as FileMapping).error = Errno.EIO;
+      (this.file as FileMapping).failed(Errno.EIO);
       this.failed += to - from + 1;
       this.cache.memory.stats.writebackErrors += to - from + 1;
     } else {
