@@ -1,7 +1,7 @@
 import { type FileSystem, type Inode, RenameFlag } from '@flashstack/vfs';
 import { fileSystemConformance } from '@flashstack/vfs/conformance';
 import { expect, it } from 'vitest';
-import { memFsUnderTest, waiting } from './memfs-subject.js';
+import { memFsUnderTest, plain, waiting } from './memfs-subject.js';
 
 /** Changes one thing of a file system that is right otherwise. */
 type Defect = (inner: FileSystem) => Partial<FileSystem>;
@@ -117,4 +117,30 @@ it.each(Object.keys(defects))('a file system fails the suite if %s', (name) => {
   const [expected, defect] = defects[name];
   expect(judge(expected, () => ({})).failed).toBe(0);
   expect(judge(expected, defect).failed).toBeGreaterThan(0);
+});
+
+it.each([
+  { links: 1 },
+  { symlinks: false },
+  { specialFiles: false },
+  { unnamedFiles: false },
+  { sparse: false },
+  { fallocate: [] },
+  { attributeBytes: 0 },
+  { renameExchange: false },
+])('a file system that does what it says it does not offer fails: %j', (less) => {
+  const subject = memFsUnderTest(plain);
+  const ended: string[] = [];
+  const test = (name: string, body: () => void): void => {
+    if (!name.includes('(not offered, so refused)')) return;
+    try {
+      body();
+      ended.push(`${name} passed`);
+    } catch {
+      ended.push('failed');
+    }
+  };
+  fileSystemConformance({ test, subject: { ...subject, capabilities: { ...subject.capabilities, ...less } } });
+  expect(ended.length).toBeGreaterThan(0);
+  expect(ended.filter((end) => end !== 'failed')).toEqual([]);
 });

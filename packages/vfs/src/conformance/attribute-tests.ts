@@ -1,6 +1,7 @@
 import type { MaybeTask, Task } from '@flashstack/sim';
 import { FallocateMode, type FileStatus, OpenFlag } from '../index.js';
 import { type ConformanceTest, equal, fails, go, type Tester } from './harness.js';
+import { holes } from './offers.js';
 
 const { readOnly, readWrite, writeOnly } = OpenFlag;
 
@@ -160,7 +161,7 @@ export const attributeTests: readonly ConformanceTest[] = [
   },
   {
     name: 'truncate: the largest size is taken, and one byte at its end is read back',
-    needs: (capabilities) => capabilities.sparse,
+    needs: holes,
     *body(t) {
       yield* t.file('/f');
       const most = t.capabilities.fileBytes;

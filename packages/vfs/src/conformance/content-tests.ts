@@ -1,5 +1,6 @@
 import { FileAdvice, OpenFlag, Seek, SyncRange } from '../index.js';
 import { bytesOf, type ConformanceTest, equal, fails, go } from './harness.js';
+import { holes } from './offers.js';
 
 const { append, create, dataSync, direct, readOnly, readWrite, sync, writeOnly } = OpenFlag;
 
@@ -94,7 +95,7 @@ export const contentTests: readonly ConformanceTest[] = [
   },
   {
     name: 'holes: what was never written is zero and takes no space',
-    needs: (capabilities) => capabilities.sparse,
+    needs: holes,
     *body(t) {
       const fd = yield* go(t.root.open('/f', create | readWrite, 0o644));
       yield* t.put(fd, 'end', t.root, 1_000_000);

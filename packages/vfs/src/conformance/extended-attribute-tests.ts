@@ -1,12 +1,11 @@
 import { FileKind } from '../index.js';
-import { bytesOf, type ConformanceTest, equal, fails, go, type Needs, textOf } from './harness.js';
-
-const withAttributes: Needs = (capabilities) => capabilities.attributeBytes > 0;
+import { bytesOf, type ConformanceTest, equal, fails, go, textOf } from './harness.js';
+import { extendedAttributes } from './offers.js';
 
 export const extendedAttributeTests: readonly ConformanceTest[] = [
   {
     name: 'attributes: they are set, replaced, listed and removed, and kept over a remount',
-    needs: withAttributes,
+    needs: extendedAttributes,
     *body(t) {
       yield* t.file('/f');
       yield* t.mkdir('/d');
@@ -30,15 +29,10 @@ export const extendedAttributeTests: readonly ConformanceTest[] = [
         }
       }
     },
-    *without(t) {
-      yield* t.file('/f');
-      yield* fails('EOPNOTSUPP', 'set', () => t.root.setAttribute('/f', 'user.a', new Uint8Array(1)));
-      yield* fails('EOPNOTSUPP ENODATA', 'get', () => t.root.getAttribute('/f', 'user.a'));
-    },
   },
   {
     name: 'attributes: the longest value is kept, a longer one refused without effect',
-    needs: withAttributes,
+    needs: extendedAttributes,
     *body(t) {
       yield* t.file('/f');
       const most = t.capabilities.attributeBytes;
@@ -56,7 +50,7 @@ export const extendedAttributeTests: readonly ConformanceTest[] = [
   },
   {
     name: 'attributes: names need a known prefix, user attributes a file or directory that may be written',
-    needs: withAttributes,
+    needs: extendedAttributes,
     *body(t) {
       yield* t.file('/f', '', 0o644);
       const user = t.as(1000, 1000);
@@ -79,7 +73,7 @@ export const extendedAttributeTests: readonly ConformanceTest[] = [
   },
   {
     name: 'attributes: a change moves the change time on, and goes with the file',
-    needs: withAttributes,
+    needs: extendedAttributes,
     *body(t) {
       yield* t.file('/f');
       yield* t.later();

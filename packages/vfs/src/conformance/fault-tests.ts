@@ -1,25 +1,34 @@
 import { FaultDevice, type FaultRule } from '@flashstack/block-device';
 import { Simulator, type Task } from '@flashstack/sim';
 import { FsError, OpenFlag } from '../index.js';
-import { codeOf, equal, type FileSystemUnderTest, go, Tester } from './harness.js';
+import { codeOf, equal, type FileSystemUnderTest, fails, go, Tester } from './harness.js';
 import { copyOf } from './images.js';
 import { removeAll } from './space-tests.js';
 import { treeOf } from './tree.js';
 
-const { create, readWrite } = OpenFlag;
+const { create, direct, readWrite } = OpenFlag;
 const BYTES = 2 * 2 ** 20;
 /** How operations may end when the device fails. */
 const ALLOWED = ['none', 'EIO', 'EROFS', 'EUCLEAN'];
 
-/** Files that were made durable while the device was sound, and their contents. */
-type Durable = Map<string, string>;
+/** Files that were made durable while the device was sound, and their contents; null: a name that is gone for good. */
+type Durable = Map<string, string | null>;
+
+/** Does something and says whether it succeeded; only errors that fit a failing device are allowed. */
+type Attempt = (call: () => Task<unknown>) => Task<boolean>;
 
 function* scenario(t: Tester, sound: () => boolean, durable: Durable): Task<void> {
-  const attempt = function* (call: () => Task<unknown>): Task<boolean> {
+  const attempt: Attempt = function* (call) {
     const code = yield* codeOf(call);
     if (!ALLOWED.includes(code) && !(code === 'ENOENT' && !sound())) throw new Error(`an operation ended with ${code}`);
     return code === 'none';
   };
+  yield* rounds(t, attempt, sound, durable);
+  yield* names(t, attempt, sound, durable);
+  yield* ranges(t, attempt, sound, durable);
+}
+
+function* rounds(t: Tester, attempt: Attempt, sound: () => boolean, durable: Durable): Task<void> {
   for (let round = 0; round < 2; round++) {
     yield* attempt(() => t.mkdir(`/d${round}`));
     for (const name of [`/d${round}/a`, `/b${round}`]) {
@@ -39,12 +48,70 @@ function* scenario(t: Tester, sound: () => boolean, durable: Durable): Task<void
     const moved = durable.get(`/b${round}`);
     durable.delete(`/b${round}`);
     yield* attempt(() => go(t.root.rename(`/b${round}`, `/d${round}/b`)) as Task<unknown>);
-    if ((yield* attempt(() => go(t.root.sync()) as Task<unknown>)) && sound() && moved !== undefined) {
+    if ((yield* syncAll(t, attempt)) && sound() && moved !== undefined) {
       durable.set(`/d${round}/b`, moved);
     }
     yield* attempt(() => t.contents(`/d${round}/a`));
     yield* attempt(() => go(t.root.truncate(`/d${round}/b`, 100)) as Task<unknown>);
     durable.delete(`/d${round}/b`);
+  }
+}
+
+/** `syncfs`, which tells of what failed: `sync` does not. */
+function* syncAll(t: Tester, attempt: Attempt): Task<boolean> {
+  return yield* attempt(function* () {
+    const fd = yield* go(t.root.open('/', 0));
+    try {
+      yield* go(t.root.syncFs(fd));
+    } finally {
+      yield* go(t.root.close(fd));
+    }
+  });
+}
+
+/** Links of both kinds, and names that go: what was synced is there. */
+function* names(t: Tester, attempt: Attempt, sound: () => boolean, durable: Durable): Task<void> {
+  const { links, symlinks, attributeBytes } = t.capabilities;
+  const pending: Durable = new Map();
+  const expectLater = function* (path: string, state: string | null, call: () => Task<unknown>): Task<void> {
+    durable.delete(path);
+    if (yield* attempt(call)) pending.set(path, state);
+  };
+  yield* expectLater('/f', 'file', () => t.file('/f', 'file'));
+  if (links > 1) yield* expectLater('/linked', 'file', () => go(t.root.link('/f', '/linked')) as Task<unknown>);
+  if (symlinks) yield* expectLater('/symbolic', 'file', () => go(t.root.symlink('f', '/symbolic')) as Task<unknown>);
+  if (attributeBytes > 0) {
+    yield* attempt(() => go(t.root.setAttribute('/f', 'user.a', new Uint8Array(20))) as Task<unknown>);
+    yield* attempt(() => go(t.root.removeAttribute('/f', 'user.a')) as Task<unknown>);
+  }
+  yield* attempt(() => t.mkdir('/gone'));
+  yield* syncAll(t, attempt);
+  yield* expectLater('/gone', null, () => go(t.root.rmdir('/gone')) as Task<unknown>);
+  if (!((yield* syncAll(t, attempt)) && sound())) return;
+  for (const [path, state] of pending) durable.set(path, state);
+}
+
+/** Space that is reserved, and writes past the cache. */
+function* ranges(t: Tester, attempt: Attempt, sound: () => boolean, durable: Durable): Task<void> {
+  const { directBytes, fallocate } = t.capabilities;
+  const length = Math.max(8192, directBytes);
+  const text = 'direct! '.repeat(length / 8);
+  for (const [path, flags] of [
+    ['/direct', direct],
+    ['/cached', 0],
+  ] as const) {
+    const done = yield* attempt(function* () {
+      const fd = yield* go(t.root.open(path, create | readWrite | flags, 0o644));
+      try {
+        for (const mode of fallocate) if (mode <= 1) yield* go(t.root.fallocate(fd, mode, 0, length));
+        yield* t.put(fd, text);
+        yield* go(t.root.fsync(fd));
+        yield* t.get(fd, length, 0);
+      } finally {
+        yield* go(t.root.close(fd));
+      }
+    });
+    if (done && sound()) durable.set(path, text);
   }
 }
 
@@ -95,8 +162,10 @@ function runWithFaults(
 }
 
 function* judge(t: Tester, durable: Durable, skip: number): Task<void> {
-  for (const [path, text] of durable)
-    equal(yield* t.contents(path), text, `request ${skip} failed: contents of ${path}`);
+  for (const [path, text] of durable) {
+    if (text === null) yield* fails('ENOENT', `request ${skip} failed: ${path}`, () => t.lstat(path));
+    else equal(yield* t.contents(path), text, `request ${skip} failed: contents of ${path}`);
+  }
   yield* treeOf(t);
   yield* removeAll(t);
   yield* t.unmount();

@@ -40,16 +40,18 @@ export interface FileSystemUnderTest {
   ) => Task<MountedFileSystem>;
 }
 
-/** Whether a file system offers something. */
-export type Needs = (capabilities: FsCapabilities) => boolean;
+/** Something that a file system may offer, and what holds for one that does not: that it is refused by the right error. */
+export interface Offer {
+  has(capabilities: FsCapabilities): boolean;
+  lacking(t: Tester): Task<void>;
+}
 
 /** One test: what to do with a newly made, mounted file system. */
 export interface ConformanceTest {
   readonly name: string;
-  /** Says whether a file system offers what is tested; another runs `without`, or nothing is promised. */
-  readonly needs?: Needs;
+  /** What is tested; a file system that does not offer it runs `lacking` instead. */
+  readonly needs?: Offer;
   readonly body: (t: Tester) => Task<void>;
-  readonly without?: (t: Tester) => Task<void>;
 }
 
 /** Space of the file systems that most tests use, bytes. */

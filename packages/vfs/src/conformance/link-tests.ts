@@ -1,13 +1,13 @@
 import { FileKind, FileStatus, OpenFlag } from '../index.js';
-import { type ConformanceTest, equal, fails, go, type Needs } from './harness.js';
+import { type ConformanceTest, equal, fails, go } from './harness.js';
+import { hardLinks } from './offers.js';
 
 const { create, readOnly, readWrite, writeOnly } = OpenFlag;
-const withLinks: Needs = (capabilities) => capabilities.links > 1;
 
 export const linkTests: readonly ConformanceTest[] = [
   {
     name: 'link: both names are the same file, its change time and those of the directory move on',
-    needs: withLinks,
+    needs: hardLinks,
     *body(t) {
       yield* t.file('/a', 'text', 0o640);
       yield* t.mkdir('/d');
@@ -27,15 +27,10 @@ export const linkTests: readonly ConformanceTest[] = [
       equal((yield* t.lstat('/d/b')).links, 1, 'links after one name is gone');
       equal(yield* t.contents('/d/b'), 'te', 'contents after one name is gone');
     },
-    *without(t) {
-      yield* t.file('/a');
-      yield* fails('EMLINK EPERM EOPNOTSUPP', 'a second name', () => t.root.link('/a', '/b'));
-      equal((yield* t.lstat('/a')).links, 1, 'links');
-    },
   },
   {
     name: 'link: directories are EPERM, existing names EEXIST, a symbolic link is linked itself',
-    needs: withLinks,
+    needs: hardLinks,
     *body(t) {
       yield* t.file('/a');
       yield* t.mkdir('/d');
@@ -53,16 +48,18 @@ export const linkTests: readonly ConformanceTest[] = [
   },
   {
     name: 'link: one link more than a file can have is EMLINK',
-    needs: ({ links }) => links > 1 && links <= 70_000,
+    needs: hardLinks,
     *body(t) {
       yield* t.file('/f');
-      const most = t.capabilities.links;
+      const { links } = t.capabilities;
+      // Of those that never come to an end some will do.
+      const most = links <= 70_000 ? links : 2000;
       for (let at = 0; at < most - 1; at++) {
         if (at % 4096 === 0) yield* t.mkdir(`/d${at >> 12}`);
         yield* go(t.root.link('/f', `/d${at >> 12}/${at}`));
       }
       equal((yield* t.lstat('/f')).links, most, 'links');
-      yield* fails('EMLINK', 'one more', () => t.root.link('/f', '/more'));
+      if (most === links) yield* fails('EMLINK', 'one more', () => t.root.link('/f', '/more'));
       yield* go(t.root.unlink('/f'));
       yield* go(t.root.link('/d0/1', '/again'));
       equal((yield* t.lstat('/again')).links, most, 'links in the end');

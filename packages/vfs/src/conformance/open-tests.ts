@@ -1,5 +1,6 @@
 import { FileKind, FileStatus, OpenFlag } from '../index.js';
 import { type ConformanceTest, equal, fails, go } from './harness.js';
+import { specialFiles, symbolicLinks, unnamedFiles } from './offers.js';
 
 const { append, create, exclusive, noFollow, path, readOnly, readWrite, temporary, truncate, writeOnly } = OpenFlag;
 const { directory } = OpenFlag;
@@ -81,7 +82,7 @@ export const openTests: readonly ConformanceTest[] = [
   },
   {
     name: 'open: O_NOFOLLOW refuses a symbolic link at the end with ELOOP, and follows those on the way',
-    needs: (capabilities) => capabilities.symlinks,
+    needs: symbolicLinks,
     *body(t) {
       yield* t.mkdir('/d');
       yield* t.file('/d/f', 'text');
@@ -192,7 +193,7 @@ export const openTests: readonly ConformanceTest[] = [
   },
   {
     name: 'open: O_TMPFILE makes a file without a name, whose space returns when it is closed',
-    needs: (capabilities) => capabilities.unnamedFiles,
+    needs: unnamedFiles,
     *body(t) {
       const before = yield* t.status();
       const fd = yield* go(t.root.open('/', temporary | readWrite, 0o600));
@@ -205,13 +206,10 @@ export const openTests: readonly ConformanceTest[] = [
       equal((yield* t.status()).free >= before.free, true, 'its space is free again');
       yield* fails('EINVAL', 'only to read', () => t.root.open('/', temporary | readOnly, 0o600));
     },
-    *without(t) {
-      yield* fails('EOPNOTSUPP', 'O_TMPFILE', () => t.root.open('/', temporary | readWrite, 0o600));
-    },
   },
   {
     name: 'open: sockets and device nodes without a driver are ENXIO',
-    needs: (capabilities) => capabilities.specialFiles,
+    needs: specialFiles,
     *body(t) {
       yield* go(t.root.mknod('/socket', (FileKind.socket << 12) | 0o666, 0));
       yield* go(t.root.mknod('/device', (FileKind.characterDevice << 12) | 0o666, 0xf000));

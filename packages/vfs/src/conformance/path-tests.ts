@@ -1,6 +1,7 @@
 import type { MaybeTask, Task } from '@flashstack/sim';
 import { FileKind, FileStatus, type FsStatus, OpenFlag, type Thread } from '../index.js';
-import { type ConformanceTest, equal, fails, go, type Needs, type Tester } from './harness.js';
+import { type ConformanceTest, equal, fails, go, type Offer, type Tester } from './harness.js';
+import { extendedAttributes, hardLinks, specialFiles, symbolicLinks } from './offers.js';
 
 /** Longest path, with its NUL. */
 const PATH_BYTES = 4096;
@@ -11,15 +12,11 @@ interface PathCall {
   /** Makes the last component, which is absent then. */
   readonly creates: boolean;
   readonly call: (thread: Thread, path: string) => MaybeTask | Task<unknown>;
-  readonly needs?: Needs;
+  readonly needs?: Offer;
 }
 
 const { create, exclusive, readOnly, truncate, writeOnly, directory } = OpenFlag;
 const noStatus = (): FsStatus => ({ blockBytes: 0, blocks: 0, free: 0, available: 0, inodes: 0, freeInodes: 0 });
-const withLinks: Needs = (capabilities) => capabilities.links > 1;
-const withSymlinks: Needs = (capabilities) => capabilities.symlinks;
-const withSpecial: Needs = (capabilities) => capabilities.specialFiles;
-const withAttributes: Needs = (capabilities) => capabilities.attributeBytes > 0;
 
 const calls: readonly PathCall[] = [
   { name: 'open to read', creates: false, call: (th, path) => th.open(path, readOnly) },
@@ -32,13 +29,13 @@ const calls: readonly PathCall[] = [
   { name: 'access', creates: false, call: (th, path) => th.access(path, 0) },
   { name: 'mkdir', creates: true, call: (th, path) => th.mkdir(path, 0o755) },
   { name: 'rmdir', creates: false, call: (th, path) => th.rmdir(path) },
-  { name: 'mknod', creates: true, needs: withSpecial, call: (th, path) => th.mknod(path, FileKind.fifo << 12, 0) },
+  { name: 'mknod', creates: true, needs: specialFiles, call: (th, path) => th.mknod(path, FileKind.fifo << 12, 0) },
   { name: 'unlink', creates: false, call: (th, path) => th.unlink(path) },
   { name: 'rename from', creates: false, call: (th, path) => th.rename(path, 'renamed') },
   { name: 'rename to', creates: true, call: (th, path) => th.rename('spare', path) },
-  { name: 'link from', creates: false, needs: withLinks, call: (th, path) => th.link(path, 'linked') },
-  { name: 'link to', creates: true, needs: withLinks, call: (th, path) => th.link('spare', path) },
-  { name: 'symlink', creates: true, needs: withSymlinks, call: (th, path) => th.symlink('spare', path) },
+  { name: 'link from', creates: false, needs: hardLinks, call: (th, path) => th.link(path, 'linked') },
+  { name: 'link to', creates: true, needs: hardLinks, call: (th, path) => th.link('spare', path) },
+  { name: 'symlink', creates: true, needs: symbolicLinks, call: (th, path) => th.symlink('spare', path) },
   { name: 'readlink', creates: false, call: (th, path) => th.readlink(path) },
   { name: 'chmod', creates: false, call: (th, path) => th.chmod(path, 0o600) },
   { name: 'chown', creates: false, call: (th, path) => th.chown(path, -1, -1) },
@@ -47,20 +44,20 @@ const calls: readonly PathCall[] = [
   { name: 'truncate', creates: false, call: (th, path) => th.truncate(path, 0) },
   { name: 'chdir', creates: false, call: (th, path) => th.chdir(path) },
   { name: 'statfs', creates: false, call: (th, path) => th.statfs(path, noStatus()) },
-  { name: 'getxattr', creates: false, needs: withAttributes, call: (th, path) => th.getAttribute(path, 'user.a') },
+  { name: 'getxattr', creates: false, needs: extendedAttributes, call: (th, path) => th.getAttribute(path, 'user.a') },
   {
     name: 'setxattr',
     creates: false,
-    needs: withAttributes,
+    needs: extendedAttributes,
     call: (th, path) => th.setAttribute(path, 'user.a', new Uint8Array(1)),
   },
-  { name: 'listxattr', creates: false, needs: withAttributes, call: (th, path) => th.listAttributes(path) },
+  { name: 'listxattr', creates: false, needs: extendedAttributes, call: (th, path) => th.listAttributes(path) },
 ];
 
 /** Each call that is offered, in a tree of its own below a directory named after it. */
 function* each(t: Tester, body: (call: PathCall, thread: Thread) => Task<void>): Task<void> {
   for (const call of calls) {
-    if (call.needs !== undefined && !call.needs(t.capabilities)) continue;
+    if (call.needs !== undefined && !call.needs.has(t.capabilities)) continue;
     const place = `/${call.name.replaceAll(' ', '-')}`;
     yield* t.mkdir(place, 0o777);
     yield* t.file(`${place}/file`, 'contents', 0o666);
@@ -123,7 +120,7 @@ export const pathTests: readonly ConformanceTest[] = [
   },
   {
     name: 'paths: symbolic links lead on, loops are ELOOP',
-    needs: withSymlinks,
+    needs: symbolicLinks,
     *body(t) {
       yield* each(t, function* ({ name, creates, call }, thread) {
         yield* go(thread.symlink('loop', 'loop'));
@@ -139,7 +136,7 @@ export const pathTests: readonly ConformanceTest[] = [
   },
   {
     name: 'paths: forty links on the way are followed, one more is ELOOP',
-    needs: withSymlinks,
+    needs: symbolicLinks,
     *body(t) {
       yield* t.mkdir('/0');
       yield* t.file('/0/x', 'found');

@@ -1,6 +1,7 @@
 import type { MaybeTask, Task } from '@flashstack/sim';
 import { FileStatus, OpenFlag, RenameFlag, type Thread } from '../index.js';
 import { type ConformanceTest, equal, fails, go, type Tester } from './harness.js';
+import { symbolicLinks } from './offers.js';
 
 const { readOnly, readWrite, writeOnly } = OpenFlag;
 
@@ -149,7 +150,7 @@ export const permissionTests: readonly ConformanceTest[] = [
   },
   {
     name: 'chown: lchown changes a symbolic link, chown what it leads to',
-    needs: (capabilities) => capabilities.symlinks,
+    needs: symbolicLinks,
     *body(t) {
       yield* t.file('/f');
       yield* go(t.root.symlink('f', '/s'));

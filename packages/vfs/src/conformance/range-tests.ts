@@ -1,13 +1,10 @@
 import { FallocateMode, OpenFlag } from '../index.js';
-import { type ConformanceTest, equal, fails, go, type Needs } from './harness.js';
+import { type ConformanceTest, equal, fails, go } from './harness.js';
+import { rangesOf } from './offers.js';
 
 const { create, readOnly, readWrite } = OpenFlag;
 const { allocate, collapseRange, insertRange, keepSize, punchHole, zeroRange } = FallocateMode;
 const UNIT = 65_536;
-const withMode =
-  (mode: number): Needs =>
-  (capabilities) =>
-    capabilities.fallocate.includes(mode);
 
 export const rangeTests: readonly ConformanceTest[] = [
   {
@@ -28,7 +25,7 @@ export const rangeTests: readonly ConformanceTest[] = [
   },
   {
     name: 'fallocate: it reserves space, extends the file with zeroes and leaves contents alone',
-    needs: withMode(allocate),
+    needs: rangesOf(allocate),
     *body(t) {
       const fd = yield* go(t.root.open('/f', create | readWrite, 0o644));
       yield* t.put(fd, 'text');
@@ -49,7 +46,7 @@ export const rangeTests: readonly ConformanceTest[] = [
   },
   {
     name: 'fallocate: space that is reserved is there when the file system is full',
-    needs: withMode(keepSize),
+    needs: rangesOf(keepSize),
     *body(t) {
       const fd = yield* go(t.root.open('/f', create | readWrite, 0o644));
       yield* go(t.root.fallocate(fd, keepSize, 0, 16 * UNIT));
@@ -66,7 +63,7 @@ export const rangeTests: readonly ConformanceTest[] = [
   },
   {
     name: 'fallocate: a punched hole reads as zero, gives its space back and keeps the size',
-    needs: withMode(punchHole | keepSize),
+    needs: rangesOf(punchHole | keepSize),
     *body(t) {
       const fd = yield* go(t.root.open('/f', create | readWrite, 0o644));
       yield* t.put(fd, 'x'.repeat(8 * UNIT));
@@ -89,7 +86,7 @@ export const rangeTests: readonly ConformanceTest[] = [
   },
   {
     name: 'fallocate: a zeroed range reads as zero and keeps its space',
-    needs: withMode(zeroRange),
+    needs: rangesOf(zeroRange),
     *body(t) {
       const fd = yield* go(t.root.open('/f', create | readWrite, 0o644));
       yield* t.put(fd, 'x'.repeat(4 * UNIT));
@@ -103,7 +100,7 @@ export const rangeTests: readonly ConformanceTest[] = [
   },
   {
     name: 'fallocate: collapsing takes a range out, inserting makes room',
-    needs: ({ fallocate }) => fallocate.includes(collapseRange) && fallocate.includes(insertRange),
+    needs: rangesOf(collapseRange, insertRange),
     *body(t) {
       const fd = yield* go(t.root.open('/f', create | readWrite, 0o644));
       const piece = (letter: string): string => letter.repeat(UNIT);

@@ -1,10 +1,10 @@
 import type { Task } from '@flashstack/sim';
 import { FileStatus, OpenFlag, RenameFlag } from '../index.js';
-import { type ConformanceTest, equal, fails, go, type Needs, type Tester } from './harness.js';
+import { type ConformanceTest, equal, fails, go, type Tester } from './harness.js';
+import { exchanges, hardLinks, symbolicLinks } from './offers.js';
 
 const { readOnly } = OpenFlag;
 const { exchange, noReplace } = RenameFlag;
-const withExchange: Needs = (capabilities) => capabilities.renameExchange;
 
 function* numbers(t: Tester, ...paths: string[]): Task<number[]> {
   const found: number[] = [];
@@ -48,7 +48,7 @@ export const renameTests: readonly ConformanceTest[] = [
   },
   {
     name: 'rename: between two names of one file nothing happens',
-    needs: (capabilities) => capabilities.links > 1,
+    needs: hardLinks,
     *body(t) {
       yield* t.file('/a', 'text');
       yield* go(t.root.link('/a', '/b'));
@@ -61,7 +61,7 @@ export const renameTests: readonly ConformanceTest[] = [
   },
   {
     name: 'rename: over one of two names of a file the other one stays',
-    needs: (capabilities) => capabilities.links > 1,
+    needs: hardLinks,
     *body(t) {
       yield* t.file('/a', 'a');
       yield* t.file('/b', 'b');
@@ -130,7 +130,7 @@ export const renameTests: readonly ConformanceTest[] = [
   },
   {
     name: 'rename: symbolic links are moved themselves and replaced themselves',
-    needs: (capabilities) => capabilities.symlinks,
+    needs: symbolicLinks,
     *body(t) {
       yield* t.file('/f', 'text');
       yield* go(t.root.symlink('f', '/s'));
@@ -156,7 +156,7 @@ export const renameTests: readonly ConformanceTest[] = [
   },
   {
     name: 'rename: an exchange swaps two files of any kind, also between directories',
-    needs: withExchange,
+    needs: exchanges,
     *body(t) {
       for (const path of ['/p', '/q', '/q/d', '/q/d/e']) yield* t.mkdir(path);
       yield* t.file('/p/f', 'file');
@@ -171,11 +171,6 @@ export const renameTests: readonly ConformanceTest[] = [
       yield* fails('ENOENT', 'with nothing', () => t.root.rename('/q/d', '/q/x', exchange));
       yield* fails('EINVAL', 'with what is below', () => t.root.rename('/p/f', '/p/f/e', exchange));
       yield* fails('EINVAL', 'with what is above', () => t.root.rename('/p/f/e', '/p/f', exchange));
-    },
-    *without(t) {
-      yield* t.file('/a');
-      yield* t.file('/b');
-      yield* fails('EINVAL EOPNOTSUPP', 'an exchange', () => t.root.rename('/a', '/b', exchange));
     },
   },
   {

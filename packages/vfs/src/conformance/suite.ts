@@ -53,13 +53,11 @@ const all: readonly ConformanceTest[] = [
  */
 export function fileSystemConformance(options: ConformanceOptions): void {
   const { test, subject } = options;
-  for (const { name, needs, body, without } of all) {
-    const offered = needs === undefined || needs(subject.capabilities);
-    const chosen = offered ? body : without;
-    if (chosen === undefined) continue;
-    test(offered ? name : `${name} (not offered)`, () => {
+  for (const { name, needs, body } of all) {
+    const lacking = needs === undefined || needs.has(subject.capabilities) ? undefined : needs;
+    test(lacking === undefined ? name : `${name} (not offered, so refused)`, () => {
       const t = new Tester(subject);
-      t.run(chosen(t));
+      t.run(lacking === undefined ? body(t) : lacking.lacking(t));
       t.run(t.unmount());
     });
   }
