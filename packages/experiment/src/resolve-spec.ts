@@ -7,7 +7,7 @@ import { type Extensions, noExtensions } from './extensions.js';
 import type { Warmup } from './options/run-values.js';
 import type { DeviceSpec, ExperimentSpec, ResolvedSpec, ResolvedWorkload, WorkloadSpec } from './spec.js';
 import { fileWork, type RecordedCalls } from './system/file-work.js';
-import { resolveSystem, type SystemSpec } from './system/system-spec.js';
+import { makeScheme, resolveSystem, type SystemSpec } from './system/system-spec.js';
 
 const specKeys = [
   ...[
@@ -133,9 +133,9 @@ function keepingContents(
   extensions: Extensions,
 ): SsdConfig {
   if (system === undefined || config.keeps === 'contents') return config;
-  const { name, parameters } = resolveSystem(system, extensions).fileSystem;
-  const { onDevice } = lookupStrategy(extensions.fileSystems, name, 'system.fileSystem').create(parameters);
-  if (!onDevice) return config;
+  const { fileSystem } = resolveSystem(system, extensions);
+  const { name } = fileSystem;
+  if (!makeScheme(fileSystem, extensions).onDevice) return config;
   if (overrides.keeps === undefined) return { ...config, keeps: 'contents' };
   const what = `keeps is "nothing", but ${name} keeps its files on the drive and has to find them again: leave keeps out.`;
   throw new InputError('ERR_SPEC_VALUE', what, 'keeps');

@@ -334,6 +334,18 @@ ${more}`;
       'modules: [m.ts]',
       /"own" of victims is taken/,
     ],
+    [
+      'with a file system that cannot be made',
+      'export const fileSystems = [{ name: "half", create: () => ({ onDevice: "yes", *format() {} }) }];',
+      'modules: [m.ts]\nsystem: { fileSystem: half }',
+      /create of the file system "half" gives an object without onDevice \(a boolean, found string\), open \(a function, found undefined\)/,
+    ],
+    [
+      'with a read-ahead policy that lacks something',
+      'export const readaheads = [{ name: "half", create: () => ({ miss() {}, marker() {}, force: null }) }];',
+      'modules: [m.ts]\nsystem: { fileSystem: memfs, readahead: half }',
+      /"half" gives an object without force \(a function, found null\), positionAfter \(a function, found undefined\)/,
+    ],
   ])('a module %s', async (_, text, line, message) => {
     const path = file(`${smallest}${line}\n`, 'spec.yaml', text === '' ? {} : { 'm.ts': text });
     await expect(loadSpec(path)).rejects.toThrow(message);

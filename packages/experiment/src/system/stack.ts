@@ -1,18 +1,26 @@
 import { BlockLayer, Host } from '@flashstack/host';
 import { LinuxPageCache, PageMemory } from '@flashstack/pagecache-readahead';
-import { InputError, lookupStrategy, type Process, RandomSource, type StatsRegistry, type Task } from '@flashstack/sim';
+import { InputError, type Process, RandomSource, type StatsRegistry, type Task } from '@flashstack/sim';
 import type { Ssd } from '@flashstack/ssd';
-import { type FileSystem, type FileSystemScheme, FsError, PAGE_BYTES, WritebackReason } from '@flashstack/vfs';
+import {
+  type FileSystem,
+  type FileSystemScheme,
+  type FsEnvironment,
+  FsError,
+  PAGE_BYTES,
+  WritebackReason,
+} from '@flashstack/vfs';
 import {
   BlockRecorder,
   type BlockRecorderOptions,
   type FileWorkload,
   type FileWorkloadFactory,
 } from '@flashstack/workloads';
+import { complete, FILE_SYSTEM } from '../complete.js';
 import type { Extensions } from '../extensions.js';
 import type { WriteFlowSource } from '../write-flow.js';
 import { DriveMeter } from './drive-meter.js';
-import type { ResolvedSystem } from './system-spec.js';
+import { makePolicy, makeScheme, type ResolvedSystem } from './system-spec.js';
 
 /** Everything above a drive: block layer, page cache, file system, host, and the workload on it. */
 export class SystemStack implements WriteFlowSource {
@@ -38,17 +46,14 @@ export class SystemStack implements WriteFlowSource {
       raPages: Math.floor(readaheadWindow / PAGE_BYTES),
       ioPages: Math.floor(blockLayer.maxRequestBytes / PAGE_BYTES),
     };
-    const policy = lookupStrategy(extensions.readaheads, readahead.name, 'system.readahead').create(
-      readahead.parameters,
-    );
+    const policy = makePolicy(readahead, extensions);
     this.cache = new LinuxPageCache(this.memory, this.block, { policy, limits });
-    const kind = lookupStrategy(extensions.fileSystems, fileSystem.name, 'system.fileSystem');
-    this.scheme = kind.create(fileSystem.parameters);
-    const opened = { cache: this.cache, simulator };
-    this.host = new Host(
-      { ...opened, fileSystem: (environment) => this.scheme.open(this.block, environment) },
-      { ...options, seed },
-    );
+    this.scheme = makeScheme(fileSystem, extensions);
+    const open = (environment: FsEnvironment): FileSystem => {
+      const opened = this.scheme.open(this.block, environment);
+      return complete(opened, FILE_SYSTEM, `open of the file system "${fileSystem.name}"`, 'system.fileSystem');
+    };
+    this.host = new Host({ cache: this.cache, simulator, fileSystem: open }, { ...options, seed });
     this.fileSystem = this.host.fileSystem;
     this.workload = create(simulator, this.host, new RandomSource(seed));
   }

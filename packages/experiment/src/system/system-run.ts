@@ -1,6 +1,9 @@
 import { type Process, SimulationError, type Simulator, type Task } from '@flashstack/sim';
-import { FsError } from '@flashstack/vfs';
+import { type ErrorCode, FsError } from '@flashstack/vfs';
 import { fitting, type SystemStack } from './stack.js';
+
+/** What a file system says when requests fail: the one that did, and the others once it takes no more changes. */
+const OF_A_FAILED_DRIVE: readonly ErrorCode[] = ['EIO', 'EROFS'];
 
 /** Length of a slice, ns: the first, the least and the most. */
 const FIRST_NS = 1_000_000;
@@ -74,12 +77,16 @@ export class SystemRun {
     return this.simulator.events + this.stack.host.stats.calls;
   }
 
-  /** On a drive that has refused requests, what is to be written fails too: the result tells how many were refused. */
+  /**
+   * On a drive that has refused requests, what is to be written fails too: the result tells how many were refused. Other
+   * errors of the file system are its own.
+   */
   private *unlessDriveFailed(task: Task<void>): Task<void> {
     try {
       yield* task;
     } catch (error) {
-      if (!(error instanceof FsError) || this.stack.meter.stats.failed === 0) throw fitting(error);
+      const explained = error instanceof FsError && OF_A_FAILED_DRIVE.includes(error.code);
+      if (!explained || this.stack.meter.stats.failed === 0) throw fitting(error);
     }
   }
 

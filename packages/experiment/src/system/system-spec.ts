@@ -5,8 +5,17 @@ import {
   COST_PARAMETERS,
   type HostOptions,
 } from '@flashstack/host';
-import { type PageCacheOptions, resolvePageCacheOptions } from '@flashstack/pagecache-readahead';
-import { InputError, type ParameterTable, type ParameterValues, resolveParameters, unknownName } from '@flashstack/sim';
+import { type PageCacheOptions, type ReadaheadPolicy, resolvePageCacheOptions } from '@flashstack/pagecache-readahead';
+import {
+  InputError,
+  lookupStrategy,
+  type ParameterTable,
+  type ParameterValues,
+  resolveParameters,
+  unknownName,
+} from '@flashstack/sim';
+import type { FileSystemScheme } from '@flashstack/vfs';
+import { complete, FILE_SYSTEM_SCHEME, READAHEAD_POLICY } from '../complete.js';
 import type { Extensions } from '../extensions.js';
 import { type OptionTable, parseOption } from '../options/option.js';
 import { cacheParameters, kernelParameters, systemOptions } from '../options/system-options.js';
@@ -67,10 +76,14 @@ export function resolveSystem(system: SystemSpec, extensions: Extensions): Resol
   const pageCache = filled('pageCache', cacheParameters, given.pageCache);
   resolvePageCacheOptions({ ...pageCache, memoryBytes: memory });
   const kernel = Object.fromEntries(Object.entries(given).filter(([key]) => isOf(kernelParameters, key)));
+  const fileSystem = choice(given.fileSystem as Choice, extensions.fileSystems);
+  const readahead = choice((given.readahead as Choice | undefined) ?? 'linux-6', extensions.readaheads);
+  makeScheme(fileSystem, extensions);
+  makePolicy(readahead, extensions);
   return {
-    fileSystem: choice(given.fileSystem as Choice, extensions.fileSystems),
+    fileSystem,
     memory,
-    readahead: choice((given.readahead as Choice | undefined) ?? 'linux-6', extensions.readaheads),
+    readahead,
     readaheadWindow: (given.readaheadWindow as number | undefined) ?? 131_072,
     ...(filled('', kernelParameters, kernel) as unknown as Pick<
       ResolvedSystem,
@@ -85,6 +98,20 @@ export function resolveSystem(system: SystemSpec, extensions: Extensions): Resol
     ) as unknown as ResolvedSystem['blockLayer'],
     costs: filled('costs', COST_PARAMETERS, given.costs) as unknown as CallCosts,
   };
+}
+
+/** How a file system is formatted and opened. @throws InputError `ERR_SPEC_MODULE` for one that lacks something. */
+export function makeScheme({ name, parameters }: ResolvedChoice, { fileSystems }: Extensions): FileSystemScheme {
+  const key = 'system.fileSystem';
+  const scheme = lookupStrategy(fileSystems, name, key).create(parameters);
+  return complete(scheme, FILE_SYSTEM_SCHEME, `create of the file system "${name}"`, key);
+}
+
+/** A read-ahead policy. @throws InputError `ERR_SPEC_MODULE` for one that lacks something. */
+export function makePolicy({ name, parameters }: ResolvedChoice, { readaheads }: Extensions): ReadaheadPolicy {
+  const key = 'system.readahead';
+  const policy = lookupStrategy(readaheads, name, key).create(parameters);
+  return complete(policy, READAHEAD_POLICY, `create of the read-ahead policy "${name}"`, key);
 }
 
 /** The values of a map and of the maps in it, checked by the table. */
