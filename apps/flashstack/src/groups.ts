@@ -1,6 +1,9 @@
 import { canonicalJson, type ExperimentResult, specLeaves } from '@flashstack/experiment';
 import { UsageError } from './report-error.js';
 
+/** Characters of a name made of values. */
+const LONGEST = 24;
+
 /** Results that differ in nothing but the seed. */
 export interface Group {
   readonly name: string;
@@ -38,12 +41,25 @@ export function groupsOf(runs: readonly NamedRun[]): Group[] {
   return new Set(found.map(({ name }) => name)).size === found.length ? found : renamed(found);
 }
 
-/** Equal names would hide which is which: the value of the one key that differs tells it, or else a number. */
+/**
+ * Equal names would hide which is which: the values of the keys that differ tell it, in full or without the parameters of
+ * strategies; those of all keys, or else of the first one that will do, or else a number.
+ */
 function renamed(groups: readonly Group[]): Group[] {
-  const [difference, ...more] = differencesOf(groups);
-  const texts = difference === undefined || more.length > 0 ? [] : difference.values.map(valueText);
-  const values = new Set(texts).size === groups.length && texts.every((text) => text.length <= 24);
-  return groups.map((group, at) => ({ ...group, name: values ? texts[at] : `${group.name} ${at + 1}` }));
+  const differences = differencesOf(groups);
+  for (const keys of [differences, ...differences.map((difference) => [difference])]) {
+    for (const text of [valueText, strategyName]) {
+      const names = groups.map((_, at) => keys.map(({ values }) => text(values[at])).join(', '));
+      const tell =
+        new Set(names).size === groups.length && names.every(({ length }) => length > 0 && length <= LONGEST);
+      if (tell) return groups.map((group, at) => ({ ...group, name: names[at] }));
+    }
+  }
+  return groups.map((group, at) => ({ ...group, name: `${group.name} ${at + 1}` }));
+}
+
+function strategyName(value: unknown): string {
+  return valueText(value).replace(/ .*/, '');
 }
 
 /** A value of a spec as it is shown. */
@@ -72,7 +88,7 @@ export interface Difference {
 
 /**
  * The keys in which the specs of groups differ. Drives of different presets differ in everything: that is one
- * difference, `device`.
+ * difference, `device`. What a drive keeps follows from the file system.
  */
 export function differencesOf(groups: readonly Group[]): Difference[] {
   const specs = groups.map(({ results: [{ spec }] }) => {
@@ -88,7 +104,8 @@ export function differencesOf(groups: readonly Group[]): Difference[] {
     const values = leaves.map((map) => map.get(path));
     if (new Set(values.map((value) => JSON.stringify(value))).size > 1) found.push({ path, values });
   }
-  return found;
+  const derived = found.some(({ path }) => path === 'system.fileSystem') ? 'keeps' : null;
+  return found.filter(({ path }) => path !== derived);
 }
 
 function leavesOf(spec: unknown): Map<string, unknown> {
