@@ -1,5 +1,14 @@
 import type { Task } from '@flashstack/sim';
-import { FileKind, FsError, type Inode, lockTwo, type NewInode, RenameFlag, unlockTwo } from '@flashstack/vfs';
+import {
+  AT_WORKING_DIRECTORY,
+  FileKind,
+  FsError,
+  type Inode,
+  lockTwo,
+  type NewInode,
+  RenameFlag,
+  unlockTwo,
+} from '@flashstack/vfs';
 import type { CallFrame } from './call-frame.js';
 import type { Dentry } from './dentry-cache.js';
 import { entryLocked, find, isDots, type Place, parentOf } from './paths.js';
@@ -141,24 +150,42 @@ function* removeEntry(thread: CallFrame, place: Place, entry: Dentry, directory:
 
 export function* link(thread: CallFrame, from: string, to: string, fromAt: number, toAt: number): Task<number> {
   const { host } = thread;
+  if (from === '' && fromAt !== AT_WORKING_DIRECTORY) return yield* linkOpen(thread, fromAt, to, toAt);
   const source = yield* find(thread, from, fromAt, false);
   const inode = source.inode as Inode;
   // The dentry may be renamed over meanwhile, the inode is meant all the same.
   host.inodes.take(inode);
   host.dentries.unpin(source);
   try {
-    return yield* atEntry(thread, to, toAt, dotsExist, linkEntry, { inode, from });
+    return yield* atEntry(thread, to, toAt, dotsExist, linkEntry, { inode, from, unnamed: false });
   } finally {
     host.inodes.drop(inode);
+  }
+}
+
+/** As `linkat` with AT_EMPTY_PATH: the file of a descriptor. One made by O_TMPFILE without O_EXCL gets its first name. */
+function* linkOpen(thread: CallFrame, fd: number, to: string, toAt: number): Task<number> {
+  const file = thread.process.files.get(fd);
+  const { inode } = file;
+  thread.host.inodes.take(inode);
+  try {
+    const linked: Linked = { inode, from: `descriptor ${fd}`, unnamed: file.linkable };
+    const done = yield* atEntry(thread, to, toAt, dotsExist, linkEntry, linked);
+    file.linkable = false;
+    return done;
+  } finally {
+    thread.host.inodes.drop(inode);
   }
 }
 
 interface Linked {
   readonly inode: Inode;
   readonly from: string;
+  /** It may get a first name. */
+  readonly unnamed: boolean;
 }
 
-function* linkEntry(thread: CallFrame, place: Place, entry: Dentry, { inode, from }: Linked): Task<void> {
+function* linkEntry(thread: CallFrame, place: Place, entry: Dentry, { inode, from, unnamed }: Linked): Task<void> {
   const { host } = thread;
   const directory = place.directory.inode as Inode;
   if (entry.inode !== null) throw new FsError('EEXIST', place.path);
@@ -168,7 +195,7 @@ function* linkEntry(thread: CallFrame, place: Place, entry: Dentry, { inode, fro
   if (inode.kind === FileKind.directory) throw new FsError('EPERM', from);
   if (!inode.lock.tryWrite()) yield inode.lock.write;
   try {
-    if (inode.links === 0) throw new FsError('ENOENT', from);
+    if (inode.links === 0 && !unnamed) throw new FsError('ENOENT', from);
     yield* host.fileSystem.link(inode, directory, place.name);
   } finally {
     inode.lock.unlockWrite();

@@ -17,6 +17,8 @@ export class OpenFile {
   mappingAdvice: number = MemoryAdvice.normal;
   /** What `syncfs` through it has told of failures of write-back, see `WriteErrors`. */
   toldErrors: number;
+  /** `link` may give the file its first name: it was made by O_TMPFILE, and has not had one yet. */
+  linkable: boolean;
   /** Descriptors that refer to it. */
   descriptors = 1;
   /** Held by a call that moves the position and waits. */
@@ -28,6 +30,7 @@ export class OpenFile {
     this.dentry = dentry;
     this.reader = cache.reader(inode);
     this.toldErrors = cache.errors.begin();
+    this.linkable = (flags & (OpenFlag.temporary | OpenFlag.exclusive)) === OpenFlag.temporary;
     this.cursor = new Mutex(simulator, 'file position');
   }
 

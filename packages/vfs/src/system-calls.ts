@@ -148,6 +148,7 @@ export interface Thread {
   unlink(path: string, at?: number): MaybeTask;
   /** `flags`: `RenameFlag`. */
   rename(from: string, to: string, flags?: number, fromAt?: number, toAt?: number): MaybeTask;
+  /** `from` empty and `fromAt` a descriptor: its file, also one that O_TMPFILE made without O_EXCL and has no name yet. */
   link(from: string, to: string, fromAt?: number, toAt?: number): MaybeTask;
   symlink(target: string, path: string, at?: number): MaybeTask;
   readlink(path: string, at?: number): Task<string>;

@@ -208,6 +208,29 @@ export const openTests: readonly ConformanceTest[] = [
     },
   },
   {
+    name: 'open: a file of O_TMPFILE gets its first name by link, and with O_EXCL never',
+    needs: (capabilities) => capabilities.unnamedFiles,
+    *body(t) {
+      const fd = yield* go(t.root.open('/', temporary | readWrite, 0o600));
+      yield* t.put(fd, 'contents');
+      yield* go(t.root.link('', '/named', fd));
+      equal((yield* t.fstat(fd)).links, 1, 'links');
+      yield* go(t.root.unlink('/named'));
+      yield* fails('ENOENT', 'a second first name', () => t.root.link('', '/named', fd));
+      yield* go(t.root.close(fd));
+      const other = yield* go(t.root.open('/', temporary | readWrite, 0o600));
+      yield* t.put(other, 'kept');
+      yield* go(t.root.link('', '/kept', other));
+      yield* go(t.root.close(other));
+      const private_ = yield* go(t.root.open('/', temporary | exclusive | readWrite, 0o600));
+      yield* fails('ENOENT', 'with O_EXCL', () => t.root.link('', '/private', private_));
+      yield* go(t.root.close(private_));
+      yield* t.remount();
+      equal((yield* t.names('/')).join(), 'kept', 'names after a remount');
+      equal(yield* t.contents('/kept'), 'kept', 'contents after a remount');
+    },
+  },
+  {
     name: 'open: sockets and device nodes without a driver are ENXIO',
     needs: specialFiles,
     *body(t) {
