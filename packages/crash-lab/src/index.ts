@@ -26,5 +26,6 @@ export {
   type Selection,
 } from './workload/enumerate.js';
 export { executeWorkload, makeBase, type OrderClock, type WorkloadRun } from './workload/execute.js';
+export { type RandomBounds, randomWorkload } from './workload/generate.js';
 export { type ArgumentKind, OPERATIONS, type Operation, offers } from './workload/operations.js';
 export type { Step, Workload } from './workload/workload.js';

@@ -6,6 +6,7 @@ import { type FileSystem, type FsEnvironment, MemFs, SimplePageCache } from '@fl
 import { executeWorkload, type History, makeBase, readTree, type Tree, type Workload } from '../src/index.js';
 
 export const full: boolean = process.env.CI !== undefined;
+export const long: boolean = process.env.FLASHSTACK_LONG !== undefined;
 
 /** A clock of positions that nothing else counts. */
 class Positions {

@@ -133,7 +133,8 @@ function judgeUnit(
 /** True if the value of a block is durable and nothing has changed it since. */
 function isDurable(found: Found, register: Block, durable: Durable): boolean {
   if (durable.index < 0 || (durable.index === 0 && register.values[0] === null)) return false;
-  return !found.allows(register, durable, durable.index + 1) || durable.index + 1 >= register.values.length;
+  const next = durable.index + 1;
+  return next >= register.values.length || !found.allows(register, durable, next);
 }
 
 /** Whether the file has ever been as long as it is found while the block had this value, as far as the rules ask. */
@@ -146,7 +147,7 @@ function wasLongEnough(
   to: number,
 ): boolean {
   const { sizeAhead } = found.promises.rules;
-  if (sizeAhead === 'any') return true;
+  if (sizeAhead === 'any' || (sizeAhead === 'block' && isSkipped(found, object, to))) return true;
   const next = register.positions[index + 1] ?? Number.POSITIVE_INFINITY;
   const needed = sizeAhead === 'none' ? to : Math.floor(from / BLOCK_BYTES) * BLOCK_BYTES + 1;
   const { size } = object;
@@ -155,6 +156,13 @@ function wasLongEnough(
     if (size.values[at] >= needed && size.positions[at] < next && until > register.positions[index]) return true;
   }
   return false;
+}
+
+/** A range behind these bytes has been written back alone: the size follows it, what lies before it is a hole until then. */
+function isSkipped({ promises }: Found, object: FileObject, to: number): boolean {
+  return promises.timeline.ranges.some(
+    ({ position, effect }) => effect.object === object && effect.end > to && promises.mayShow(position),
+  );
 }
 
 function foreign(found: Found, contents: Uint8Array, from: number, to: number, expected: string): Problem {

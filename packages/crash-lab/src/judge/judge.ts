@@ -1,9 +1,9 @@
 import { judgeExistence, judgeRenames } from './existence.js';
 import { Found } from './found.js';
-import type { History, HistoryEvent } from './history.js';
+import type { History } from './history.js';
 import { judgeNames } from './names.js';
 import { judgeObjects } from './objects.js';
-import { orders } from './orders.js';
+import { searchOrders } from './orders.js';
 import { judgePrefix } from './prefix.js';
 import { Promises } from './promises.js';
 import { judgeReplaced } from './replaced.js';
@@ -34,17 +34,23 @@ export class Judge {
    */
   judge(cut: number, tree: Tree): Violation[] {
     if (this.only !== null) return judgeOrder(this.only, cut, tree, this.rules);
-    let first: Violation[] | null = null;
+    let best: Violation[] | null = null;
     let tried = 0;
-    for (const order of orders(this.history.events.filter(({ begin }) => begin <= cut))) {
-      const timeline = new Timeline(this.history, order as HistoryEvent[]);
-      if (timeline.unexplained >= 0) continue;
-      const violations = judgeOrder(timeline, cut, tree, this.rules);
-      if (violations.length === 0) return violations;
-      first ??= violations;
-      if (++tried >= MOST_ORDERS) break;
-    }
-    return first ?? [{ rule: 'R12', path: '', text: 'no order of the operations explains what they returned' }];
+    searchOrders(
+      this.history.events.filter(({ begin }) => begin <= cut),
+      (order) => {
+        const timeline = new Timeline(this.history, order);
+        tried++;
+        if (timeline.unexplained < 0) {
+          const violations = judgeOrder(timeline, cut, tree, this.rules);
+          if (best === null || violations.length === 0) best = violations;
+          if (violations.length === 0) return -1;
+        }
+        return tried >= MOST_ORDERS ? -1 : Math.max(0, timeline.unexplained);
+      },
+    );
+    const text = `none of ${tried} orders of the operations explains what they returned`;
+    return best ?? [{ rule: 'R12', path: '', text }];
   }
 }
 

@@ -8,7 +8,7 @@ export interface DurabilityRules {
   readonly prefix: 'none' | 'names' | 'names and contents';
   /**
    * How far the size of a file may run ahead of its bytes, which read as zeroes there: not at all (E2), to the end of a block
-   * that held its end before (E3), to any size that it was given (F3).
+   * that held its end before (E3), or to the end of a range behind them that was written back alone, to any size that it was given (F3).
    */
   readonly sizeAhead: 'none' | 'block' | 'any';
   /** R7 for ranges that nothing has made durable: false, old contents of reused blocks may show there. */

@@ -29,6 +29,14 @@ const PROMISES: Readonly<Record<string, Promised>> = {
   'append-sync': 'range and attributes',
 };
 
+/** Errors that say something about names: the same operation fails with them in each such state. */
+const STATE_CODES: ReadonlySet<string> = new Set(['ENOENT', 'EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'ENODATA']);
+
+/** Operations that write a range of a file back and leave what lies before it. */
+const WRITES_RANGE: ReadonlySet<string> = new Set([
+  ...['write-direct', 'write-sync', 'write-dsync', 'append-sync', 'append-dsync', 'msync', 'sync-range'],
+]);
+
 /** A history in one order of its operations, with all states of all files. Position 0 is the base, n + 1 event `order[n]`. */
 export class Timeline {
   readonly history: History;
@@ -36,6 +44,8 @@ export class Timeline {
   /** Events by position; the first is null. */
   readonly events: (HistoryEvent | null)[] = [null];
   readonly points: PersistencePoint[] = [];
+  /** Ranges that were written back, promised or not. */
+  readonly ranges: { readonly position: number; readonly effect: Effect }[] = [];
   /** Position of the first event whose result the order does not explain; −1: none. */
   unexplained = -1;
 
@@ -71,15 +81,18 @@ export class Timeline {
     this.events.push(event);
     const step = this.history.workload.processes[event.process][event.step];
     const failed = event.code !== 'none' && event.code !== '';
-    if (failed && !/^(write|append)/.test(step[0])) return;
+    const writes = /^(write|append)/.test(step[0]);
+    if (failed && !writes && !STATE_CODES.has(event.code)) return;
     const { process } = event;
     const version = versionOf(process, event.step);
-    const bytes = event.code === 'none' && /^(write|append)/.test(step[0]) ? event.bytes : -1;
+    const bytes = event.code === 'none' && writes ? event.bytes : -1;
     const effect = this.model.apply({ step, process, position, version, bytes, failed });
     if (effect === null) {
       if (event.code === 'none' && this.unexplained < 0) this.unexplained = position;
       return;
     }
+    if (STATE_CODES.has(event.code) && this.unexplained < 0) this.unexplained = position;
+    if (WRITES_RANGE.has(step[0])) this.ranges.push({ position, effect });
     const promised = PROMISES[step[0]];
     if (promised !== undefined && event.code === 'none') this.points.push(pointOf(position, promised, effect));
   }

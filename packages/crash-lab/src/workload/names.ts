@@ -41,6 +41,13 @@ export class Names {
     return null;
   }
 
+  /** Paths of a kind, in the order in which they came. */
+  ofKind(kind: 'file' | 'directory'): string[] {
+    const paths: string[] = [];
+    for (const [path, there] of this.entries) if (there.kind === kind) paths.push(path);
+    return paths;
+  }
+
   /** Does a step; false, and nothing is changed, if it would fail. */
   apply(step: Step): boolean {
     const [name] = step;

@@ -22,7 +22,9 @@ export const ALLOCATIONS: Readonly<Record<string, number>> = {
   insert: FallocateMode.insertRange,
 };
 
-const write = ['file', 'offset', 'length'] as const;
+const range = ['file', 'offset', 'length'] as const;
+/** How a file is opened says how it is written, so there is no handle. */
+const pathRange = ['path', 'offset', 'length'] as const;
 const attributes = ({ attributeBytes }: FsCapabilities): boolean => attributeBytes > 0;
 
 /** The operations of workloads, by name. */
@@ -47,14 +49,14 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     needs: ({ unnamedFiles }) => unnamedFiles,
   },
   close: { args: ['handle'], help: 'closes a handle' },
-  write: { args: write, help: 'writes through the cache' },
-  'write-sync': { args: write, help: 'writes with O_SYNC' },
-  'write-dsync': { args: write, help: 'writes with O_DSYNC' },
-  'write-direct': { args: write, help: 'writes with O_DIRECT' },
+  write: { args: range, help: 'writes through the cache' },
+  'write-sync': { args: pathRange, help: 'writes with O_SYNC' },
+  'write-dsync': { args: pathRange, help: 'writes with O_DSYNC' },
+  'write-direct': { args: pathRange, help: 'writes with O_DIRECT' },
   append: { args: ['file', 'length'], help: 'writes behind the end' },
-  'append-sync': { args: ['file', 'length'], help: 'writes behind the end with O_SYNC' },
-  'append-dsync': { args: ['file', 'length'], help: 'writes behind the end with O_DSYNC' },
-  store: { args: write, help: 'stores through a shared mapping' },
+  'append-sync': { args: ['path', 'length'], help: 'writes behind the end with O_SYNC' },
+  'append-dsync': { args: ['path', 'length'], help: 'writes behind the end with O_DSYNC' },
+  store: { args: range, help: 'stores through a shared mapping' },
   truncate: { args: ['file', 'length'], help: 'cuts or extends a file to a size' },
   fallocate: {
     args: ['file', 'allocation', 'offset', 'length'],
@@ -67,8 +69,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   chown: { args: ['path', 'owner', 'owner'], help: 'sets user and group' },
   fsync: { args: ['file'], help: 'makes a file or directory durable' },
   fdatasync: { args: ['file'], help: 'makes what is read of a file durable' },
-  msync: { args: write, help: 'makes stores of a range durable' },
-  'sync-range': { args: write, help: 'writes pages of a range back, without a promise' },
+  msync: { args: range, help: 'makes stores of a range durable' },
+  'sync-range': { args: range, help: 'writes pages of a range back, without a promise' },
   syncfs: { args: [], help: 'makes everything durable' },
   sync: { args: [], help: 'makes everything durable' },
 };

@@ -1,5 +1,5 @@
 import type { MaybeTask, Task } from '@flashstack/sim';
-import { FileStatus, OpenFlag, RenameFlag, SyncRange, type Thread } from '@flashstack/vfs';
+import { FileStatus, FsError, OpenFlag, RenameFlag, SyncRange, type Thread } from '@flashstack/vfs';
 import { fileNumber, fillContents } from './contents.js';
 import { ALLOCATIONS } from './operations.js';
 import type { Step } from './workload.js';
@@ -29,7 +29,7 @@ export class Performer {
   *perform(step: Step, version: number): Task<number> {
     const { thread } = this;
     const [name] = step;
-    const [a, b] = [String(step[1]), String(step[2])];
+    const [a, b] = [String(step[1]) || '.', String(step[2])];
     switch (name) {
       case 'create':
         return yield* this.closed(thread.open(a, create | exclusive | writeOnly, 0o644));
@@ -97,7 +97,7 @@ export class Performer {
       case 'store':
         return yield* this.opened(a, readWrite, (fd) => this.store(fd, a, version, Number(step[2]), Number(step[3])));
       case 'msync':
-        return yield* this.opened(a, readWrite, (fd) => thread.msync(fd, Number(step[2]), Number(step[3])));
+        return yield* this.opened(a, readWrite, (fd) => this.msync(fd, Number(step[2]), Number(step[3])));
       case 'sync-range': {
         const all = SyncRange.waitBefore | SyncRange.write | SyncRange.waitAfter;
         return yield* this.opened(a, readWrite, (fd) =>
@@ -116,9 +116,16 @@ export class Performer {
     const appends = (flags & OpenFlag.append) !== 0;
     const offset = appends ? 0 : Number(step[2]);
     const bytes = contents(this.pathOf(String(file)), version, offset, Number(step[appends ? 2 : 3]));
+    if (appends && String(file).startsWith('#')) return this.appendTo(this.handle(String(file)).fd, bytes);
     return this.opened(String(file), flags | readWrite, (fd) =>
       appends ? this.thread.write(fd, bytes, bytes.length) : this.thread.pwrite(fd, bytes, bytes.length, offset),
     );
+  }
+
+  /** Writes behind the end of a file whose handle stands elsewhere. */
+  private *appendTo(fd: number, bytes: Uint8Array): Task<number> {
+    yield* wait(this.thread.fstat(fd, this.status));
+    return yield* wait(this.thread.pwrite(fd, bytes, bytes.length, this.status.size));
   }
 
   /** Stores as far as the file reaches: behind its last page there is nothing to store to. */
@@ -130,13 +137,19 @@ export class Performer {
     return yield* wait(this.thread.touch(fd, offset, stored, true, bytes));
   }
 
+  private *msync(fd: number, offset: number, length: number): Task<number> {
+    yield* wait(this.thread.fstat(fd, this.status));
+    const mapped = Math.min(length, this.status.size - offset);
+    return mapped <= 0 ? 0 : yield* wait(this.thread.msync(fd, offset, mapped));
+  }
+
   private pathOf(file: string): string {
     return file.startsWith('#') ? this.handle(file).path : file;
   }
 
   private handle(name: string): { readonly fd: number; readonly path: string } {
     const handle = this.handles.get(name);
-    if (handle === undefined) throw new RangeError(`handle ${name} is not open`);
+    if (handle === undefined) throw new FsError('EBADF', `handle ${name} is not open`);
     return handle;
   }
 
