@@ -1,3 +1,7 @@
+export { cutDrive, type DriveCutOptions, type DriveCutReport } from './drives/cut-drive.js';
+export { cutFileSystem, type FileSystemCutOptions, type FileSystemCutReport } from './drives/cut-file-system.js';
+export type { BufferPromise, Drive, DriveSubject } from './drives/drive.js';
+export { LyingDevice } from './drives/lying-device.js';
 export type { History, HistoryEvent } from './judge/history.js';
 export { Judge, judge } from './judge/judge.js';
 export { readTree } from './judge/read-tree.js';

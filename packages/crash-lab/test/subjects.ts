@@ -1,27 +1,40 @@
 import { type BlockDevice, MemoryDevice } from '@flashstack/block-device';
 import { type CallCosts, DEFAULT_COSTS, Host } from '@flashstack/host';
-import { formatMiniJournal, MiniJournalFs, type Planted } from '@flashstack/mini-journal';
+import {
+  checkMiniJournal,
+  formatMiniJournal,
+  MiniJournalFs,
+  type MiniJournalOptions,
+  type Planted,
+} from '@flashstack/mini-journal';
 import { runTask, Simulator, type Task } from '@flashstack/sim';
-import { type FileSystem, type FsEnvironment, MemFs, SimplePageCache } from '@flashstack/vfs';
+import { type FileSystem, type FsCapabilities, type FsEnvironment, MemFs, SimplePageCache } from '@flashstack/vfs';
 import { delayed, type FileSystemUnderTest, type MountedFileSystem } from '@flashstack/vfs/conformance';
+import { type CrashSubject, DURABILITY_RULES } from '../src/index.js';
 
 export const full: boolean = process.env.CI !== undefined;
 export const long: boolean = process.env.FLASHSTACK_LONG !== undefined;
+
+/** The miniature journal as a subject of crash tests, with these defects. */
+export function miniJournalSubject(planted?: Planted, options: MiniJournalOptions = {}): CrashSubject {
+  return {
+    name: 'mini-journal',
+    blocks: 512,
+    rules: DURABILITY_RULES['mini-journal'],
+    check: (device) => checkMiniJournal(device),
+    scheme: {
+      onDevice: true,
+      format: (device) => formatMiniJournal(device, { inodes: 64 }),
+      open: (device, environment) => new MiniJournalFs(device, environment, options, planted),
+    },
+  };
+}
 
 /** A device in memory with an empty mini-journal. */
 function formatted(simulator: Simulator, bytes: number): MemoryDevice {
   const device = new MemoryDevice({ blockCount: Math.floor(bytes / 4096), features: { volatileCache: true } });
   runTask(simulator, formatMiniJournal(device));
   return device;
-}
-
-/** A host on a mini-journal, not mounted yet. */
-export function miniJournalHost(simulator: Simulator, device: BlockDevice, planted?: Planted): Host {
-  return new Host({
-    simulator,
-    cache: new SimplePageCache(simulator, device),
-    fileSystem: (environment) => new MiniJournalFs(device, environment, {}, planted),
-  });
 }
 
 /** A host whose calls cost no time, so that programs are where others are at the same instant. */
@@ -33,6 +46,13 @@ const free: { readonly costs: Partial<CallCosts> } = {
 export type Between = (fileSystem: FileSystem, simulator: Simulator) => FileSystem;
 
 const plain: Between = (fileSystem) => fileSystem;
+
+function capabilitiesOfMiniJournal(): FsCapabilities {
+  const simulator = new Simulator();
+  const device = new MemoryDevice({ blockCount: 1 });
+  const fileSystem = (environment: FsEnvironment): FileSystem => new MiniJournalFs(device, environment);
+  return new Host({ simulator, cache: new SimplePageCache(simulator, device), fileSystem }).fileSystem.capabilities;
+}
 
 /** The miniature journal, with waits in all operations. */
 export function waitingMiniJournal(planted?: Planted): FileSystemUnderTest {
@@ -52,7 +72,7 @@ export function waitingMiniJournal(planted?: Planted): FileSystemUnderTest {
     };
   }
   return {
-    capabilities: miniJournalHost(new Simulator(), new MemoryDevice({ blockCount: 1 })).fileSystem.capabilities,
+    capabilities: capabilitiesOfMiniJournal(),
     format: formatted,
     mount: (simulator, device) => mount(simulator, device as BlockDevice),
   };

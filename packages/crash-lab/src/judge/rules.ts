@@ -52,7 +52,7 @@ const ordered: DurabilityRules = {
 /** What file systems promise, by name. */
 export const DURABILITY_RULES: Readonly<Record<string, DurabilityRules>> = {
   posix: POSIX_RULES,
-  'mini-journal': { ...POSIX_RULES, name: 'mini-journal', prefix: 'names', sizeAhead: 'none' },
+  'mini-journal': { ...POSIX_RULES, name: 'mini-journal', prefix: 'names' },
   'ext4-ordered': ordered,
   'ext4-journal': { ...ordered, name: 'ext4 data=journal', prefix: 'names and contents' },
   'ext4-writeback': {
