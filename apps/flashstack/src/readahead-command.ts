@@ -61,7 +61,9 @@ interface Beyond {
 export function runReadahead(flags: ReadaheadFlags, session: Session): void {
   const fileBytes = amount('--file-size', flags.fileSize, 1);
   if (fileBytes > MOST_FILE_BYTES) {
-    throw new UsageError(`--file-size is "${flags.fileSize}", expected at most 1TiB: what becomes of each page is kept.`);
+    throw new UsageError(
+      `--file-size is "${flags.fileSize}", expected at most 1TiB: what becomes of each page is kept.`,
+    );
   }
   const random = new RandomSource(wholeNumber('--seed', flags.seed)).stream('reads');
   const reads = flags.reads.flatMap((text) => parseReads(text, fileBytes, random));
