@@ -146,8 +146,8 @@ function resolveWorkload(
   source: OperationSource | null,
   { workloads, fileWorkloads }: Extensions,
 ): ResolvedWorkload {
-  if (typeof workload !== 'object' || workload === null)
-    throw wrong('workload', workload, 'expected an object with kind');
+  if (typeof workload !== 'object' || workload === null || typeof workload.kind !== 'string')
+    throw wrong('workload', workload, 'expected an object with kind, a text');
   if (workload.kind === 'given') {
     checkKeys('workload', workload, ['kind', 'name', 'reading']);
     if (source === null) {

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { hashSpec, type Option, readDocument, specSchema } from '../src/index.js';
+import { type ExperimentSpec, hashSpec, type Option, readDocument, specSchema } from '../src/index.js';
 import { systemOptions } from '../src/options/system-options.js';
 import { complaint } from './complaint.js';
 import { withMiniJournal } from './stack-support.js';
@@ -198,5 +198,23 @@ describe('wrong systems', () => {
     expect(() => hashSpec({ ...asked, workload: { kind: 'file-jobs' }, repeat: 2 })).toThrow(
       'repeat has no meaning with a system',
     );
+  });
+
+  test.each([
+    [{}, 'workload: expected an object with kind, a text.'],
+    [{ kind: 3 }, 'workload: expected an object with kind, a text.'],
+    [['file-jobs'], 'workload: expected an object with kind, a text.'],
+    [{ kind: 'file-jobs', jobs: 3 }, 'workload.jobs: found 3, expected a list of objects.'],
+    [{ kind: 'file-jobs', jobs: [{}, null] }, 'workload.jobs.1: found null, expected an object.'],
+    [{ kind: 'file-jobs', parameters: 3 }, 'workload.parameters: found 3, expected an object.'],
+  ])('a workload of a program that is of a wrong type: %j', (workload, message) => {
+    const spec = { device: base.device, system: { fileSystem: 'memfs' }, workload } as unknown as ExperimentSpec;
+    let caught: unknown = null;
+    try {
+      hashSpec(spec);
+    } catch (error) {
+      caught = error;
+    }
+    expect(caught).toMatchObject({ code: 'ERR_SPEC_VALUE', message });
   });
 });

@@ -32,8 +32,8 @@ export interface FileWork {
 
 /** The workload of a stack with an operating system. @throws InputError for one of requests to a drive, and for impossible parameters. */
 export function fileWork(workload: WorkloadSpec, recorded: RecordedCalls | null, extensions: Extensions): FileWork {
-  if (typeof workload !== 'object' || workload === null) {
-    throw new InputError('ERR_SPEC_VALUE', 'workload: expected an object with kind.', 'workload');
+  if (!isMap(workload) || typeof workload.kind !== 'string') {
+    throw new InputError('ERR_SPEC_VALUE', 'workload: expected an object with kind, a text.', 'workload');
   }
   if (workload.kind === 'strace') return recordedWork(workload as StraceSpec, recorded);
   if (workload.kind === 'given' || isOf(extensions.workloads, workload.kind)) {
@@ -54,11 +54,23 @@ export function fileWork(workload: WorkloadSpec, recorded: RecordedCalls | null,
     const hint = meant === null ? '' : ` Did you mean ${meant}?`;
     throw new InputError('ERR_UNKNOWN_NAME', `unknown key workload.${key}.${hint}`, `workload.${key}`);
   }
+  if (!isMap(parameters)) throw notAMap('workload.parameters', parameters);
   if (jobs === undefined) {
     const values = resolveParameters(kind, parameters);
     return { resolved: { kind: kind.name, parameters: values }, create: kind.create(values) };
   }
-  const all = jobs.map((job): ParameterValues => resolveParameters(kind, { ...parameters, ...job }));
+  if (!Array.isArray(jobs)) {
+    const found = JSON.stringify(jobs);
+    throw new InputError(
+      'ERR_SPEC_VALUE',
+      `workload.jobs: found ${found}, expected a list of objects.`,
+      'workload.jobs',
+    );
+  }
+  const all = jobs.map((job: unknown, at): ParameterValues => {
+    if (!isMap(job)) throw notAMap(`workload.jobs.${at}`, job);
+    return resolveParameters(kind, { ...parameters, ...job });
+  });
   return { resolved: { kind: kind.name, parameters: {}, jobs: all }, create: fileJobsOf(all) };
 }
 
@@ -109,6 +121,14 @@ function digestOf({ calls: { calls, order }, tree }: RecordedCalls): string {
     number(size);
   }
   return (a >>> 0).toString(16).padStart(8, '0') + (b >>> 0).toString(16).padStart(8, '0');
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function notAMap(key: string, value: unknown): InputError {
+  return new InputError('ERR_SPEC_VALUE', `${key}: found ${JSON.stringify(value)}, expected an object.`, key);
 }
 
 function isOf(kinds: readonly { readonly name: string }[], name: string): boolean {
