@@ -209,7 +209,7 @@ export const openTests: readonly ConformanceTest[] = [
   },
   {
     name: 'open: a file of O_TMPFILE gets its first name by link, and with O_EXCL never',
-    needs: (capabilities) => capabilities.unnamedFiles,
+    needs: unnamedFiles,
     *body(t) {
       const fd = yield* go(t.root.open('/', temporary | readWrite, 0o600));
       yield* t.put(fd, 'contents');
