@@ -5,10 +5,10 @@ import { BufferDrain, type DrainOwner } from './buffer-drain.js';
 import type { CachedReads } from './cached-reads.js';
 import { type CommandContext, Job, Stage } from './command-context.js';
 import { isZoneCommand } from './drive-zones.js';
-import { Packed } from './host-interface.js';
 import { PHASES, Phase } from './phases.js';
 import { mayFillBuffer } from './program-unit.js';
 import { RequestQueues } from './request-table.js';
+import { WriteArrivals } from './write-arrivals.js';
 import { EntryState } from './write-buffer.js';
 import { ZoneCommands } from './zone-commands.js';
 
@@ -19,6 +19,7 @@ export class WriteCommands implements DrainOwner {
   readonly drain: BufferDrain;
   readonly zones: ZoneCommands;
   private readonly context: CommandContext;
+  private readonly arrivals: WriteArrivals;
   /** Writes that wait for room in the buffer. */
   private readonly admission: RequestQueues;
   private readonly buffered: boolean;
@@ -33,6 +34,7 @@ export class WriteCommands implements DrainOwner {
   /** `onWritten`: called whenever a slot has been handed to the FTL. */
   constructor(context: CommandContext, cached: CachedReads | null, onWritten: () => void) {
     this.context = context;
+    this.arrivals = new WriteArrivals(context);
     this.cached = cached;
     this.onWritten = onWritten;
     this.drain = new BufferDrain(context, this, cached);
@@ -47,31 +49,9 @@ export class WriteCommands implements DrainOwner {
     return this.admission.length > 0;
   }
 
-  /** Firmware work for a write command, then its data comes over the link in chunks. */
+  /** A write command is here. */
   receive(h: number): void {
-    const { table, timelines, config, chunkSlots, simulator, gc } = this.context;
-    const { firmware } = config;
-    const now = simulator.now;
-    const stall = gc === null ? 0 : gc.stallNs();
-    if (stall > 0) {
-      this.holdUp(h, stall);
-      return;
-    }
-    const first = Math.min(chunkSlots, table.slots[h]);
-    // Of a packed command, the first write bears what the command costs.
-    const alone = table.packed[h] !== Packed.follower;
-    const ready = this.firmwareEnd(h, 0, first, alone ? firmware.writeNs : firmware.writeSlotNs);
-    const bytes = table.linkBytes[h];
-    const end = timelines.receive(ready, bytes, alone);
-    // Start of the data on the link, so that the arrival of each chunk follows from it.
-    table.linkNs[h] = end - timelines.writeTransferNs(bytes);
-    const arrival = first === table.slots[h] ? end : this.arrivalOf(h, first);
-    table.phasesNs[h * PHASES + Phase.firmware] += ready - now;
-    this.context.chargeLink(h, arrival - ready);
-    table.markNs[h] = arrival;
-    table.stage[h] = Stage.write;
-    if (arrival === now) this.step(h);
-    else this.context.stepIn(h, arrival - now);
+    if (this.arrivals.begin(h)) this.step(h);
   }
 
   /** A chunk of data is here. */
@@ -83,7 +63,7 @@ export class WriteCommands implements DrainOwner {
       table.arrived[h] = table.slots[h];
     } else {
       table.arrived[h] += chunkSlots;
-      this.expectChunk(h, Math.min(chunkSlots, rest - chunkSlots));
+      this.arrivals.next(h, Math.min(chunkSlots, rest - chunkSlots));
     }
     const { append } = this.context;
     if (append === null || !append.isOrdered(h)) this.place(h);
@@ -200,45 +180,6 @@ export class WriteCommands implements DrainOwner {
       this.placedAll(h);
       if (this.nextInOrder >= 0) this.placeInOrder(this.nextInOrder);
     }
-  }
-
-  /** A write that the collection core holds up. */
-  private holdUp(h: number, stallNs: number): void {
-    const { table, simulator } = this.context;
-    table.stage[h] = Stage.collection;
-    table.phasesNs[h * PHASES + Phase.gc] += stallNs;
-    table.markNs[h] = simulator.now + stallNs;
-    this.context.stepIn(h, stallNs);
-  }
-
-  /** End of the firmware work on slots `first …` of a write; `commandNs`, if any, includes the first slot. */
-  private firmwareEnd(h: number, first: number, slots: number, commandNs: number): number {
-    const { table, timelines, config, simulator } = this.context;
-    const { writeSlotNs } = config.firmware;
-    const free = first === 0 ? 1 : 0;
-    const cost = commandNs + writeSlotNs * (slots - free);
-    if (cost === 0) return simulator.now;
-    if (!timelines.parted) return timelines.core(table.lpn[h], simulator.now, cost);
-    return timelines.pieces(table.lpn[h] + first, slots, simulator.now, commandNs, writeSlotNs, free);
-  }
-
-  /** When the first `slots` slots of a write are here, as far as the link is concerned. */
-  private arrivalOf(h: number, slots: number): number {
-    const { table, slotBytes, config, timelines } = this.context;
-    const bytes = Math.min(slots * slotBytes - table.head[h] * config.blockBytes, table.linkBytes[h]);
-    return table.linkNs[h] + timelines.writeTransferNs(bytes);
-  }
-
-  private expectChunk(h: number, slots: number): void {
-    const { table, simulator } = this.context;
-    const now = simulator.now;
-    const onLink = Math.max(now, this.arrivalOf(h, table.arrived[h] + slots));
-    const ready = this.firmwareEnd(h, table.arrived[h], slots, 0);
-    const arrival = Math.max(onLink, ready);
-    this.context.chargeLink(h, onLink - now);
-    table.phasesNs[h * PHASES + Phase.firmware] += arrival - onLink;
-    table.markNs[h] = arrival;
-    this.context.stepIn(h, arrival - now);
   }
 
   /** Puts arrived slots into the buffer or hands them on; queues the request if the buffer is full. */
