@@ -6,9 +6,9 @@
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 cache="${FLASHSTACK_GUEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/flashstack/linux-guest}"
-packages="bash busybox-static coreutils dmsetup e2fsprogs f2fs-tools kmod libpython3-stdlib mount python3-minimal util-linux"
+packages="bash busybox-static coreutils e2fsprogs f2fs-tools kmod libpython3-stdlib mount python3-minimal util-linux"
 # What the root image can load, with all that it depends on, and what it takes to reach the root image.
-modules="9p 9pnet_virtio crc32c-intel crc32c_generic dm-snapshot ext4 f2fs loop virtio_blk virtio_pci"
+modules="9p 9pnet_virtio crc32c-intel crc32c_generic ext4 f2fs loop virtio_blk virtio_pci"
 early="virtio_pci virtio_blk crc32c_generic ext4"
 # Only maintainer scripts would need them, and none is run.
 unneeded='^(adduser|debconf|dpkg|init-system-helpers|libperl|perl|usrmerge)'

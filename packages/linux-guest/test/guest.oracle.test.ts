@@ -16,7 +16,7 @@ describe.skipIf(guestMissing('nothing shows that a kernel of Linux runs for the 
     }
     writeFileSync(join(folder, 'asked'), 'a question');
     const script = `
-      modprobe -a f2fs ext4 loop dm-snapshot
+      modprobe -a f2fs ext4 loop
       head -c 8 "$DISK0"; echo; cat /share/asked; echo
       echo changed > "$DISK0"
       echo changed > "$DISK1"; sync
