@@ -4,20 +4,23 @@ A line of FOLDER/jobs.jsonl is a job, its answer a line of FOLDER/results.jsonl:
   {"job":"make", "base":NAME, "mkfs":[...], "bytes":N, "type":T, "options":O, "steps":[...]}
       formats a volume, performs the steps, unmounts: a base for other jobs
   {"job":"load", "base":NAME, "from":PATH}
-      takes a file for a base, or a device such as $DISK0
+      takes a file for a base
+  {"job":"assemble", "base":NAME, "bytes":N, "patch":[FIRST, COUNT]}
+      makes a base of COUNT blocks and zeroes. FOLDER/patches has pairs of 32-bit numbers: a block of 4 KiB and the piece
+      of FOLDER/pieces that it holds.
   {"job":"recover", "base":NAME, "patch":[FIRST, COUNT], "type":T, "options":O, "without":[...]}
-      a base with COUNT blocks replaced, mounted: {"tree":...} or {"error":...}. FOLDER/patches has pairs of 32-bit
-      numbers: a block of 4 KiB and the piece of FOLDER/pieces that it holds.
+      a base with COUNT blocks replaced, mounted: {"tree":...} or {"error":...}
   {"job":"cut", "base":NAME, "steps":[...], "type":T, "options":O}
       performs the steps, stops the file system as a power cut does, mounts it again:
       {"outcomes":[[code, bytes], ...], "tree":..., "error":...}
 A step is [name, ...arguments], with the bytes of writes (zlib, base64) as a last argument.
 """
-import base64, ctypes, errno, fcntl, json, mmap, os, shutil, stat, struct, subprocess, sys, tempfile, zlib
+import base64, ctypes, errno, fcntl, json, mmap, os, stat, struct, subprocess, sys, tempfile, zlib
 
 BLOCK = 4096
 SHUTDOWN = 0x8004587D
 WITHOUT_SYNC = 2
+DETACH = 2
 LOOP_CTL_GET_FREE, LOOP_CONFIGURE, LO_FLAGS_AUTOCLEAR = 0x4C82, 0x4C0A, 4
 MODES = {'allocate': 0, 'keep-size': 1, 'punch': 3, 'zero': 16, 'zero-keep-size': 17, 'collapse': 8, 'insert': 32}
 WRITES = {
@@ -38,30 +41,24 @@ def check(result, what):
         raise OSError(ctypes.get_errno(), f'{what}: {os.strerror(ctypes.get_errno())}')
 
 
-class Volume:
-    """An image that is mounted at a place, through a loop device that goes with it."""
+class Image:
+    """A device with what a base holds, which can be written without changing the base."""
 
-    def __init__(self, image, kind, options, place):
-        self.place = place
-        file = os.open(image, os.O_RDWR)
-        try:
-            self.device = self.attach(file)
-            try:
-                path = f'/dev/loop{self.number}'.encode()
-                check(libc.mount(path, place.encode(), kind.encode(), 0, options.encode()), 'mount')
-            finally:
-                os.close(self.device)
-        finally:
-            os.close(file)
+    def __init__(self, base, work):
+        copy_sparse(base, f'{work}/image')
+        self.loop = self.attach(f'{work}/image')
 
     def attach(self, file):
+        """A loop device that is gone when nobody uses it any more."""
         control = os.open('/dev/loop-control', os.O_RDWR)
+        backing = os.open(file, os.O_RDWR)
         try:
             while True:
-                self.number = fcntl.ioctl(control, LOOP_CTL_GET_FREE)
-                device = os.open(f'/dev/loop{self.number}', os.O_RDWR)
+                number = fcntl.ioctl(control, LOOP_CTL_GET_FREE)
+                self.path = f'/dev/loop{number}'
+                device = os.open(self.path, os.O_RDWR)
                 info = bytearray(304)
-                struct.pack_into('<II', info, 0, file, BLOCK)
+                struct.pack_into('<II', info, 0, backing, BLOCK)
                 struct.pack_into('<I', info, 8 + 52, LO_FLAGS_AUTOCLEAR)
                 try:
                     fcntl.ioctl(device, LOOP_CONFIGURE, bytes(info))
@@ -71,7 +68,19 @@ class Volume:
                     if e.errno != errno.EBUSY:  # somebody else was faster
                         raise
         finally:
+            os.close(backing)
             os.close(control)
+
+    def release(self):
+        os.close(self.loop)
+
+
+class Volume:
+    """A device that is mounted at a place."""
+
+    def __init__(self, device, kind, options, place):
+        self.place = place
+        check(libc.mount(device.encode(), place.encode(), kind.encode(), 0, options.encode()), 'mount')
 
     def cut(self):
         root = os.open(self.place, os.O_RDONLY)
@@ -100,15 +109,6 @@ def copy_sparse(source, target):
             while at < stop:
                 at += os.sendfile(b.fileno(), a.fileno(), at, stop - at)
         os.truncate(b.fileno(), end)
-
-
-def patch(folder, image, first, count):
-    with open(f'{folder}/patches', 'rb') as f:
-        f.seek(8 * first)
-        pairs = struct.unpack(f'<{2 * count}I', f.read(8 * count))
-    with open(image, 'r+b') as target, open(f'{folder}/pieces', 'rb') as pieces:
-        for block, piece in zip(pairs[::2], pairs[1::2]):
-            os.pwrite(target.fileno(), os.pread(pieces.fileno(), BLOCK, BLOCK * piece), BLOCK * block)
 
 
 def text(path):
@@ -278,48 +278,71 @@ class Kernel:
         self.folder = folder
         self.work = work
         self.place = f'{work}/mounted'
+        self.bases = {}
         os.mkdir(self.place)
+        with open(f'{folder}/pieces', 'rb') as f:
+            self.pieces = f.read()
 
-    def base(self, job):
-        return f'{self.work}/{job["base"]}'
-
-    def mount(self, job):
-        return Volume(f'{self.work}/image', job['type'], job['options'], self.place)
+    def mount(self, device, job):
+        return Volume(device, job['type'], job['options'], self.place)
 
     def make(self, job):
-        base = self.base(job)
-        with open(base, 'wb') as f:
+        base = self.bases[job['base']] = f'{self.work}/base-{len(self.bases)}'
+        with open(f'{self.work}/empty', 'wb') as f:
             f.truncate(job['bytes'])
-        subprocess.run([*job['mkfs'], base], check=True, stdout=subprocess.DEVNULL)
-        volume = Volume(base, job['type'], job['options'], self.place)
-        program = Program(self.place)
-        outcomes = program.run(job['steps'])
-        program.end()
-        volume.unmount()
+        image = Image(f'{self.work}/empty', self.work)
+        subprocess.run([*job['mkfs'], image.path], check=True, stdout=subprocess.DEVNULL)
+        outcomes = self.perform(image, job, Volume.unmount)
+        image.release()
+        os.rename(f'{self.work}/image', base)
         return {'outcomes': outcomes}
 
     def load(self, job):
-        source = os.path.expandvars(job['from'])
-        subprocess.run(['cp', '--sparse=always', source, self.base(job)], check=True)
+        self.bases[job['base']] = job['from']
         return {}
 
+    def assemble(self, job):
+        base = self.bases[job['base']] = f'{self.work}/base-{len(self.bases)}'
+        with open(base, 'wb') as f:
+            f.truncate(job['bytes'])
+        self.patch(base, *job['patch'])
+        return {}
+
+    def patch(self, path, first, count):
+        with open(f'{self.folder}/patches', 'rb') as f:
+            f.seek(8 * first)
+            pairs = struct.unpack(f'<{2 * count}I', f.read(8 * count))
+        target = os.open(path, os.O_RDWR)
+        for block, piece in zip(pairs[::2], pairs[1::2]):
+            os.pwrite(target, self.pieces[BLOCK * piece : BLOCK * (piece + 1)], BLOCK * block)
+        os.fsync(target)
+        os.close(target)
+
     def recover(self, job):
-        copy_sparse(self.base(job), f'{self.work}/image')
-        patch(self.folder, f'{self.work}/image', *job['patch'])
-        return self.listed(job)
+        image = Image(self.bases[job['base']], self.work)
+        self.patch(image.path, *job['patch'])
+        listed = self.listed(image, job)
+        image.release()
+        return listed
 
     def cut(self, job):
-        copy_sparse(self.base(job), f'{self.work}/image')
-        volume = self.mount(job)
+        image = Image(self.bases[job['base']], self.work)
+        outcomes = self.perform(image, job, Volume.cut)
+        listed = self.listed(image, job)
+        image.release()
+        return {'outcomes': outcomes, **listed}
+
+    def perform(self, image, job, end):
+        volume = self.mount(image.path, job)
         program = Program(self.place)
         outcomes = program.run(job['steps'])
         program.end()
-        volume.cut()
-        return {'outcomes': outcomes, **self.listed(job)}
+        end(volume)
+        return outcomes
 
-    def listed(self, job):
+    def listed(self, image, job):
         try:
-            volume = self.mount(job)
+            volume = self.mount(image.path, job)
         except OSError as e:
             return {'error': str(e)}
         try:
@@ -342,7 +365,7 @@ def main(folder):
                 job = json.loads(line)
                 results.write(json.dumps(getattr(kernel, job['job'])(job)) + '\n')
     finally:
-        check(libc.umount(work.encode()), 'umount')
+        check(libc.umount2(work.encode(), DETACH), 'umount')
         os.rmdir(work)
 
 

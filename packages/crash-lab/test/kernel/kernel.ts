@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateSync, inflateSync } from 'node:zlib';
-import { type GuestDisk, runGuest } from '@flashstack/linux-guest';
+import { runGuest } from '@flashstack/linux-guest';
 import type { Step, Tree, TreeNode } from '../../src/index.js';
 
 const program = fileURLToPath(new URL('kernel.py', import.meta.url));
@@ -21,6 +21,9 @@ export interface RealStep {
   readonly step: Step;
   readonly bytes: Uint8Array | null;
 }
+
+/** Blocks of 4 KiB and what they hold. */
+export type Blocks = Iterable<readonly [block: number, contents: Uint8Array]>;
 
 /** What the kernel has made of a job. */
 export interface KernelAnswer {
@@ -62,24 +65,19 @@ export class KernelJobs {
     this.add({ job: 'make', base, bytes, mkfs, ...system, steps: steps.map(encoded) });
   }
 
-  /** Takes an image for a base; in the guest a disk such as `$DISK0`. */
+  /** Takes a file of this machine for a base. */
   load(base: string, from: string): void {
     this.add({ job: 'load', base, from });
   }
 
+  /** Makes a base of some blocks and zeroes. */
+  assemble(base: string, bytes: number, blocks: Blocks): void {
+    this.add({ job: 'assemble', base, bytes, patch: this.patchOf(blocks) });
+  }
+
   /** Mounts a base with blocks replaced, and lists it but for some directories. */
-  recover(
-    base: string,
-    system: RealFileSystem,
-    blocks: Iterable<readonly [block: number, contents: Uint8Array]>,
-    without: readonly string[],
-  ): void {
-    const pairs: number[] = [];
-    for (const [block, contents] of blocks) pairs.push(block, this.pieceOf(contents));
-    appendFileSync(join(this.folder, 'patches'), new Uint8Array(Uint32Array.from(pairs).buffer));
-    const count = pairs.length / 2;
-    this.add({ job: 'recover', base, ...system, patch: [this.patched, count], without });
-    this.patched += count;
+  recover(base: string, system: RealFileSystem, blocks: Blocks, without: readonly string[]): void {
+    this.add({ job: 'recover', base, ...system, patch: this.patchOf(blocks), without });
   }
 
   /** Performs steps on a base, stops the file system as a power cut would, mounts and lists it. */
@@ -94,12 +92,12 @@ export class KernelJobs {
     return this.answers();
   }
 
-  /** Does them all in the guest, where `disks` are `$DISK0`, `$DISK1`, … of jobs. */
-  async runInGuest(disks: readonly GuestDisk[] = [], limitSeconds = 600): Promise<KernelAnswer[]> {
+  /** Does them all in the guest. */
+  async runInGuest(limitSeconds = 900): Promise<KernelAnswer[]> {
     this.write();
     copyFileSync(program, join(this.folder, 'kernel.py'));
     const script = 'modprobe -a loop f2fs && python3 /share/kernel.py /share';
-    const { status, output } = await runGuest({ script, disks, share: this.folder, limitSeconds, memoryMiB: 1024 });
+    const { status, output } = await runGuest({ script, share: this.folder, limitSeconds, memoryMiB: 1024 });
     if (status !== 0) throw new Error(`kernel.py ended with status ${status} in the guest:\n${output}`);
     return this.answers();
   }
@@ -115,6 +113,15 @@ export class KernelJobs {
 
   private write(): void {
     writeFileSync(join(this.folder, 'jobs.jsonl'), this.jobs.map((job) => `${job}\n`).join(''));
+  }
+
+  private patchOf(blocks: Blocks): [first: number, count: number] {
+    const pairs: number[] = [];
+    for (const [block, contents] of blocks) pairs.push(block, this.pieceOf(contents));
+    appendFileSync(join(this.folder, 'patches'), new Uint8Array(Uint32Array.from(pairs).buffer));
+    const first = this.patched;
+    this.patched += pairs.length / 2;
+    return [first, pairs.length / 2];
   }
 
   private pieceOf(contents: Uint8Array): number {
