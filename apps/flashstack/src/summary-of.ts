@@ -43,7 +43,9 @@ export function summaryOf(result: ExperimentResult): Summary {
     specHash: result.specHash,
     headline: grouped(analysis.headline),
     rows:
-      spec.system === undefined ? requestRows(metrics, '') : [...callRows(metrics), ...requestRows(metrics, 'drive ')],
+      spec.system === undefined
+        ? requestRows(metrics, '')
+        : [...callRows(metrics), ...phaseRows(result), ...requestRows(metrics, 'drive ')],
     // As the causes add up, with what still waits for its program unit to fill: a short run has little else.
     waf: programmedBytes / flushedBytes,
     receivedBytes: metrics['host.write.bytes'],
@@ -79,6 +81,21 @@ function requestRows(metrics: Metrics, label: string): SummaryRow[] {
 function callRows(metrics: Metrics): SummaryRow[] {
   const kinds = callKinds.filter((kind) => metrics[`calls.${kind}.requests`] > 0);
   return kinds.map((kind) => rowOf(`calls.${kind}`, kind === 'other' ? 'other calls' : kind, metrics));
+}
+
+/** Phases of iozone, each over its own time. */
+function phaseRows({ metrics, histograms }: ExperimentResult): SummaryRow[] {
+  return Object.entries(histograms).flatMap(([key, { count }]) => {
+    const [, phase] = /^iozone\.(.+)\.latencyNs$/.exec(key) ?? [];
+    if (phase === undefined || count === 0) return [];
+    const seconds = metrics[`iozone.${phase}.elapsedNs`] / 1e9;
+    const known = {
+      [`iozone.${phase}.requests`]: count,
+      [`iozone.${phase}.iops`]: count / seconds,
+      [`iozone.${phase}.bytesPerSecond`]: metrics[`iozone.${phase}.bytes`] / seconds,
+    };
+    return [rowOf(`iozone.${phase}`, `· ${phase}`, { ...metrics, ...known })];
+  });
 }
 
 function rowOf(layer: string, label: string, metrics: Metrics): SummaryRow {
@@ -159,6 +176,8 @@ function notesOf({ analysis, metrics }: ExperimentResult): string[] {
 function systemNotes({ analysis, metrics, spec }: ExperimentResult, cpus: number): string[] {
   const { 'cache.hits': hits, 'cache.misses': misses, 'os.writtenBytes': written, 'sim.elapsedNs': elapsed } = metrics;
   const notes: string[] = [];
+  if (metrics['iozone.write.elapsedNs'] !== undefined || metrics['iozone.read.elapsedNs'] !== undefined)
+    notes.push('rows with · are phases of iozone, each over its own time');
   if (hits + misses > 0) {
     const ahead = Math.max(0, metrics['cache.fetched'] - misses);
     notes.push(

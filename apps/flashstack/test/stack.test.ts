@@ -81,6 +81,27 @@ describe('run with a system', () => {
     expect((await cli(['compare', `${at}/plain/small.json`, `${at}/other/small.json`])).out).not.toContain('drive ');
   });
 
+  test('phases of iozone are rows of the summary and of the report, within 80 columns', async () => {
+    const at = folder();
+    const iozone = `${device}system: { fileSystem: mini-journal, memory: 16MiB }\nworkload: { kind: iozone, size: 4MiB }\n`;
+    const { code, out } = await cli(['run', spec(iozone), '--out', at]);
+    expect(code).toBe(0);
+    const { metrics, histograms } = read(`${at}/small.json`);
+    for (const phase of ['write', 'rewrite', 'read', 'reread', 'randomRead', 'randomWrite']) {
+      const [, calls, rate] = new RegExp(`^ {2}. ${phase} +([\\d ]+?) {2,}([\\d. ]+?) {2,}`, 'm').exec(out) ?? [];
+      expect(Number(calls.replace(/ /g, '')), phase).toBe(histograms[`iozone.${phase}.latencyNs`].count);
+      const megabytes = (metrics[`iozone.${phase}.kilobytesPerSecond`] * 1024) / 1e6;
+      expect(Number(rate.replace(/ /g, '')) / megabytes, phase).toBeCloseTo(1, 2);
+    }
+    expect(out).toMatch(/latency, (µs|us|ms)/);
+    for (const line of out.split('\n').filter((text) => !/^(report|result) /.test(text))) {
+      expect(width(line), line).toBeLessThanOrEqual(80);
+    }
+    const page = readFileSync(`${at}/small.html`, 'utf8');
+    expect(page).toContain('By phase of iozone');
+    expect(page).toMatch(/<td[^>]*>rewrite<\/td>/);
+  });
+
   test('calls that fail are told, and end with code 1', async () => {
     const full = `${device}system: mini-journal\nworkload: { kind: file-jobs, rw: write, size: 256MiB, fallocate: none }\n`;
     const { code, out } = await cli(['run', spec(full)]);

@@ -1,4 +1,5 @@
 import type { Figure } from './figure.js';
+import { callsTable } from './figures/calls.js';
 import { channelsFigure, dieHeatFigure, victimsFigure, wearFigure } from './figures/device.js';
 import { flowFigure } from './figures/flow.js';
 import { percentileFigure, percentileTable, phasesFigure } from './figures/latency.js';
@@ -95,7 +96,15 @@ function latencyBody(view: RunView, figures: ReadonlyMap<string, Markup>): Marku
     view.kinds.length === 0 ? html`<p class="call">No request was made.</p>` : tableHtml(percentileTable(view));
   const caption = `Upper ends of histogram buckets, at most 0.8\u00a0% above the true value. ${UNKNOWN}: fewer than ten requests beyond it.`;
   const panel = panelHtml(5, 'Percentiles', caption, [table, account]);
-  return html`<div class="g">${figures.get('percentiles') ?? null}${panel}${figures.get('phases') ?? null}${figures.get('bounds') ?? null}</div>`;
+  return html`<div class="g">${callsPanel(view)}${figures.get('percentiles') ?? null}${panel}${figures.get('phases') ?? null}${figures.get('bounds') ?? null}</div>`;
+}
+
+/** What programs waited for, above what the drive did; without a system there are none. */
+function callsPanel(view: RunView): Markup | null {
+  const table = callsTable(view);
+  if (table === null) return null;
+  const caption = `How long calls of programs took; the other panels are of requests to the drive. ${UNKNOWN}: fewer than ten calls beyond it.`;
+  return panelHtml(12, 'Calls', caption, tableHtml(table));
 }
 
 function writesBody(view: RunView, figures: ReadonlyMap<string, Markup>): Markup {
