@@ -102,6 +102,18 @@ describe('run with a system', () => {
     expect(page).toMatch(/<td[^>]*>rewrite<\/td>/);
   });
 
+  test('the guide says what the policy of its example gets, and what that of Linux gets', async () => {
+    const guide = readFileSync(new URL('../../../docs/guide/whole-stack.md', import.meta.url), 'utf8');
+    const [, ...told] = /Sequential reads get (\d+) MB\/s, and (\d+) with the read-ahead of Linux\./.exec(guide) ?? [];
+    const example = fileURLToPath(new URL('../../../docs/examples/eight-pages.yaml', import.meta.url));
+    const at = folder();
+    for (const change of [[], ['--set', 'system.readahead=linux-6']]) {
+      await cli(['run', example, '--out', at, ...change]);
+      const { metrics } = read(`${at}/eight-pages.json`);
+      expect((metrics['calls.read.bytesPerSecond'] / 1e6).toFixed(0)).toBe(told.shift());
+    }
+  });
+
   test('calls that fail are told, and end with code 1', async () => {
     const full = `${device}system: mini-journal\nworkload: { kind: file-jobs, rw: write, size: 256MiB, fallocate: none }\n`;
     const { code, out } = await cli(['run', spec(full)]);
