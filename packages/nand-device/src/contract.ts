@@ -55,6 +55,11 @@ export interface NandScheduler {
    * `guard` and `drop` on `timeline`, with the same results. @throws NandRuleError as these do, and `relocate`.
    */
   relocate(from: number, to: number): void;
+  /**
+   * The same for a page of the mapping that is written anew with what has changed: a read of class `mappingRead`, and a
+   * program of class `mappingWrite`.
+   */
+  rewrite(from: number, to: number): void;
   /** A token that is done when both are. */
   join(a: Token, b: Token): Token;
   /** A token that is done when every program issued so far is durable. */

@@ -101,6 +101,12 @@ export class InstantScheduler implements NandScheduler {
     this.counts.programs[NandClass.gcWrite]++;
   }
 
+  rewrite(from: number, to: number): void {
+    this.array.relocate(from, to);
+    this.counts.reads[NandClass.mappingRead]++;
+    this.counts.programs[NandClass.mappingWrite]++;
+  }
+
   join(a: Token, b: Token): Token {
     const { tokens } = this;
     tokens.check(a);

@@ -151,6 +151,40 @@ export class QuickPlacement {
     if (done > placement.lastProgramNs[0]) placement.lastProgramNs[0] = done;
   }
 
+  /** Places a read of page `from`, and a program of page `ppn` on whatever die with its data. Nobody asks for the phases. */
+  rewrite(from: number, source: number, transferNs: number, ppn: number, block: number, undo: number): void {
+    const { placement, durations, span } = this;
+    const { bus, times } = placement;
+    const { io } = bus;
+    const { geometry, clock } = this.nand;
+    const { commandNs } = durations;
+    const readDie = this.dieOfBlock[source];
+    const readChannel = this.channelOfDie[readDie];
+    io[0] = Math.max(clock.now, times.dieFreeNs[readDie]);
+    io[1] = commandNs;
+    bus.reserve(readChannel);
+    const start = io[2];
+    io[0] = start + commandNs + durations.readOfPage[geometry.pageOf(from)];
+    io[1] = transferNs;
+    bus.reserve(readChannel);
+    const read = io[2] + transferNs;
+    times.dieFreeNs[readDie] = read;
+    times.dieBusyNs[readDie] += read - start;
+    const die = this.dieOfBlock[block];
+    io[0] = Math.max(read, times.dieFreeNs[die]);
+    io[1] = commandNs + durations.programTransferNs;
+    bus.reserve(this.channelOfDie[die]);
+    span[0] = io[2];
+    span[1] = span[0] + commandNs + durations.programTransferNs;
+    const done = span[1] + durations.programOfPage[geometry.pageOf(ppn)];
+    span[2] = done;
+    this.flight.append(die, FlightKind.program, ppn, undo, 0);
+    this.nand.busyUntilNs[block] = done;
+    times.dieFreeNs[die] = done;
+    times.dieBusyNs[die] += done - span[0];
+    if (done > placement.lastProgramNs[0]) placement.lastProgramNs[0] = done;
+  }
+
   /** Books a program of `onBusNs` and `arrayNs`; its times are left in `span`. */
   private book(token: Token, die: number, onBusNs: number, arrayNs: number, cls: number): void {
     const { placement, tokens, span } = this;

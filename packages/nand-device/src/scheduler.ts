@@ -79,12 +79,11 @@ export abstract class TransactionScheduler implements NandScheduler {
   }
 
   relocate(from: number, to: number): void {
-    const { geometry } = this.array;
-    if (!this.array.isIntact) throw this.array.rules.imperfect(from);
-    const read = this.read(from, 2 ** geometry.slotsPerPage - 1, NandClass.gcRead, 0);
-    const program = this.program(to, NandClass.gcWrite, read);
-    this.guard(geometry.blockOf(from), program);
-    this.drop(program);
+    this.readAndProgram(from, to, NandClass.gcRead, NandClass.gcWrite);
+  }
+
+  rewrite(from: number, to: number): void {
+    this.readAndProgram(from, to, NandClass.mappingRead, NandClass.mappingWrite);
   }
 
   /**
@@ -244,6 +243,15 @@ export abstract class TransactionScheduler implements NandScheduler {
 
   /** Schedules a transaction whose columns are filled; `after` has been checked and is used up. */
   protected abstract start(token: Token, after: Token): void;
+
+  private readAndProgram(from: number, to: number, readClass: number, programClass: number): void {
+    const { geometry } = this.array;
+    if (!this.array.isIntact) throw this.array.rules.imperfect(from);
+    const read = this.read(from, 2 ** geometry.slotsPerPage - 1, readClass, 0);
+    const program = this.program(to, programClass, read);
+    this.guard(geometry.blockOf(from), program);
+    this.drop(program);
+  }
 
   private issue(token: Token, after: Token): void {
     if (this.probe !== null) {

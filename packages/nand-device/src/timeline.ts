@@ -115,6 +115,24 @@ export class TimelineScheduler extends TransactionScheduler {
     this.counts.programs[NandClass.gcWrite]++;
   }
 
+  override rewrite(from: number, to: number): void {
+    const { quick, array, durations } = this;
+    if (quick === null || this.isWatched) {
+      super.rewrite(from, to);
+      return;
+    }
+    const { geometry } = array;
+    const source = geometry.blockOf(from);
+    const block = geometry.blockOf(to);
+    this.checkFinished(from);
+    array.relocate(from, to);
+    quick.rewrite(from, source, durations.readTransfer[geometry.slotsPerPage], to, block, array.undoState[0]);
+    const done = array.busyUntilNs[block];
+    if (done > this.guardedUntilNs[source]) this.guardedUntilNs[source] = done;
+    this.counts.reads[NandClass.mappingRead]++;
+    this.counts.programs[NandClass.mappingWrite]++;
+  }
+
   /** The one that is done later; its status becomes the worse of the two. */
   join(a: Token, b: Token): Token {
     const { tokens } = this;

@@ -21,7 +21,7 @@ import {
   vectorDelays,
 } from './support.js';
 
-const { userRead, userWrite, gcRead, gcWrite, gcErase } = NandClass;
+const { userRead, userWrite, gcRead, gcWrite, gcErase, mappingRead, mappingWrite } = NandClass;
 const geometry = { channels: 2, planes: 2, blocksPerPlane: 6 };
 
 type Make = (config: NandConfig, simulator: Simulator) => TransactionScheduler;
@@ -44,15 +44,16 @@ const subjects: [string, Changes, Make][] = [
   ],
 ];
 
-/** What `relocate` says it does, in single steps. */
-function inSteps(scheduler: NandScheduler, slots: number, source: number, from: number, to: number): void {
-  const read = scheduler.read(from, 2 ** slots - 1, gcRead, 0);
-  const program = scheduler.program(to, gcWrite, read);
-  scheduler.guard(source, program);
+/** What `relocate`, or for a page of the mapping `rewrite`, says it does, in single steps. */
+function inSteps(scheduler: NandScheduler, isMap: boolean, from: number, to: number): void {
+  const { geometry } = (scheduler as TransactionScheduler).array;
+  const read = scheduler.read(from, 2 ** geometry.slotsPerPage - 1, isMap ? mappingRead : gcRead, 0);
+  const program = scheduler.program(to, isMap ? mappingWrite : gcWrite, read);
+  scheduler.guard(geometry.blockOf(from), program);
   scheduler.drop(program);
 }
 
-/** A device under host writes, reads, relocations and erases, until power fails. */
+/** A device under host writes, reads, relocations, rewrites and erases, until power fails. */
 class Run {
   readonly scheduler: TransactionScheduler;
   readonly ends: number[] = [];
@@ -76,7 +77,7 @@ class Run {
   go(steps: number): unknown {
     const { scheduler, simulator } = this;
     const { array } = scheduler;
-    const { blocks, pagesPerBlock, slotsPerPage } = array.geometry;
+    const { blocks, pagesPerBlock } = array.geometry;
     const random = this.random.stream('commands');
     for (let step = 0; step < steps; step++) {
       if (random.below(3) === 0) simulator.runUntil(simulator.now + random.below(3_000_000));
@@ -98,8 +99,10 @@ class Run {
       } else {
         this.relocations++;
         const to = block * pagesPerBlock + page;
-        if (this.whole) scheduler.relocate(from, to);
-        else inSteps(scheduler, slotsPerPage, other, from, to);
+        const isMap = random.below(3) === 0;
+        if (!this.whole) inSteps(scheduler, isMap, from, to);
+        else if (isMap) scheduler.rewrite(from, to);
+        else scheduler.relocate(from, to);
       }
     }
     const state = [...scheduler.dieBusyNs, ...scheduler.channelBusyNs, ...array.readCount, ...array.eraseCount];
@@ -110,7 +113,7 @@ class Run {
   }
 }
 
-describe.each(subjects)('relocations on %s', (_name, changes, make) => {
+describe.each(subjects)('relocations and rewrites on %s', (_name, changes, make) => {
   it('are the read, program and guard that they stand for', () => {
     const config = vectorConfig(changes);
     let relocations = 0;
@@ -137,6 +140,9 @@ describe('a relocation', () => {
     scheduler.relocate(0, array.geometry.ppn(1, 0));
     expect([array.nextPage[1], array.readCount[0]]).toEqual([1, 1]);
     expect([scheduler.counts.reads[gcRead], scheduler.counts.programs[gcWrite]]).toEqual([1, 1]);
+    scheduler.rewrite(0, array.geometry.ppn(1, 1));
+    expect([array.nextPage[1], array.readCount[0]]).toEqual([2, 2]);
+    expect([scheduler.counts.reads[mappingRead], scheduler.counts.programs[mappingWrite]]).toEqual([1, 1]);
   });
 
   const makers: [string, (config: NandConfig) => NandScheduler][] = [
@@ -149,7 +155,9 @@ describe('a relocation', () => {
     const { array } = scheduler as TransactionScheduler;
     fill(array, 0, 2);
     array.tearErase(1);
-    expect(() => scheduler.relocate(0, array.geometry.ppn(2, 0))).toThrow(/page 0\) relocated on an array with faults/);
+    const to = array.geometry.ppn(2, 0);
+    expect(() => scheduler.relocate(0, to)).toThrow(/page 0\) relocated on an array with faults/);
+    expect(() => scheduler.rewrite(0, to)).toThrow(/page 0\) relocated on an array with faults/);
     expect(array.nextPage[2]).toBe(0);
   });
 
@@ -157,6 +165,7 @@ describe('a relocation', () => {
     const scheduler = timeline(vectorConfig(), new Simulator());
     scheduler.drop(scheduler.program(0, userWrite, 0));
     expect(() => scheduler.relocate(0, 16)).toThrow(/page 0\) read while it is being programmed/);
+    expect(() => scheduler.rewrite(0, 16)).toThrow(/page 0\) read while it is being programmed/);
     expect(scheduler.array.nextPage[1]).toBe(0);
   });
 
