@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { EntryMarks } from '../src/map-cache/entry-marks.js';
 import { SegmentedLru } from '../src/map-cache/segmented-lru.js';
 
 /** Two arrays, most recently used first, as the policy is defined. */
@@ -43,7 +44,7 @@ describe('segmented LRU', () => {
         fc.constantFrom(0, 0.25, 0.5, 0.8, 1),
         fc.array(fc.integer({ min: 0, max: 19 }), { maxLength: 120 }),
         (capacity, share, keys) => {
-          const lru = new SegmentedLru(20, capacity, share);
+          const lru = new SegmentedLru(new EntryMarks(20), capacity, share);
           const naive = new NaiveLru(capacity, share);
           for (const key of keys) {
             const entry = lru.find(key);

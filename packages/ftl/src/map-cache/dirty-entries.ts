@@ -1,3 +1,5 @@
+import { shiftOf } from './options.js';
+
 /** The cached entries that differ from their translation page, as a list for each page. */
 export class DirtyEntries {
   private readonly flag: Uint8Array;
@@ -6,6 +8,8 @@ export class DirtyEntries {
   private readonly head: Int32Array;
   private readonly key: Int32Array;
   private readonly keysPerPage: number;
+  /** log2 of the keys per page, or −1. */
+  private readonly pageShift: number;
 
   /** `key` holds the key of each of the `entries`; page p has the `keysPerPage` keys from `p * keysPerPage` on. */
   constructor(entries: number, pages: number, key: Int32Array, keysPerPage: number) {
@@ -15,6 +19,7 @@ export class DirtyEntries {
     this.head = new Int32Array(pages).fill(-1);
     this.key = key;
     this.keysPerPage = keysPerPage;
+    this.pageShift = shiftOf(keysPerPage);
   }
 
   has(entry: number): boolean {
@@ -42,6 +47,12 @@ export class DirtyEntries {
     if (after >= 0) this.previous[after] = before;
   }
 
+  /** Removes all entries of a page. */
+  removeAll(page: number): void {
+    for (let entry = this.head[page]; entry >= 0; entry = this.next[entry]) this.flag[entry] = 0;
+    this.head[page] = -1;
+  }
+
   /** Removes the entries of a page with keys from `first` to `end`, exclusive. */
   removeRange(page: number, first: number, end: number): void {
     for (let entry = this.head[page]; entry >= 0; entry = this.next[entry]) {
@@ -55,6 +66,7 @@ export class DirtyEntries {
   }
 
   private pageOf(entry: number): number {
-    return Math.floor(this.key[entry] / this.keysPerPage);
+    const key = this.key[entry];
+    return this.pageShift >= 0 ? key >> this.pageShift : Math.floor(key / this.keysPerPage);
   }
 }

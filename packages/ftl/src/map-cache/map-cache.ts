@@ -4,8 +4,9 @@ import type { MapListener } from '../frontier-parts.js';
 import { mappingTables } from '../mapping-size.js';
 import { UNMAPPED } from '../slot-contents.js';
 import { DirtyEntries } from './dirty-entries.js';
+import { EntryMarks } from './entry-marks.js';
 import { type LookUpOwner, LookUps } from './look-ups.js';
-import type { MapCacheOptions, MapPages } from './options.js';
+import { type MapCacheOptions, type MapPages, shiftOf } from './options.js';
 import { OwedPages } from './owed-pages.js';
 import { SegmentedLru } from './segmented-lru.js';
 import { StoredMap } from './stored-map.js';
@@ -30,6 +31,8 @@ export class MapCache implements MapListener {
   readonly lru: SegmentedLru;
   readonly lookUps: LookUps;
   readonly owed: OwedPages;
+  /** Keys that are cached; with granularity `entry` also those that are owed. */
+  private readonly marks: EntryMarks;
   private readonly ftl: MapCacheTarget;
   private readonly options: MapCacheOptions;
   private readonly pages: TranslationPages;
@@ -41,6 +44,8 @@ export class MapCache implements MapListener {
   /** Granularity `page`, per page: 1 if all of a page that is owed is in RAM. */
   private readonly whole: Uint8Array;
   private readonly paged: boolean;
+  /** log2 of the entries per page, or −1. */
+  private readonly pageShift: number;
 
   constructor(ftl: MapCacheTarget, options: MapCacheOptions, layout: MapPages, firstSlot: number) {
     const { logicalSlots, array } = ftl;
@@ -49,10 +54,12 @@ export class MapCache implements MapListener {
     this.layout = layout;
     this.firstSlot = firstSlot;
     this.paged = options.granularity === 'page';
-    this.lru = new SegmentedLru(this.paged ? layout.pages : logicalSlots, layout.capacity, options.protectedShare);
+    this.pageShift = shiftOf(layout.entriesPerPage);
+    this.marks = new EntryMarks(this.paged ? layout.pages : logicalSlots);
+    this.lru = new SegmentedLru(this.marks, layout.capacity, options.protectedShare);
     this.dirty = new DirtyEntries(layout.capacity, layout.pages, this.lru.key, this.paged ? 1 : layout.entriesPerPage);
     this.waits = new Int32Array(layout.capacity).fill(-1);
-    this.owed = new OwedPages(logicalSlots, layout.pages, layout.entriesPerPage, !this.paged);
+    this.owed = new OwedPages(layout.pages, layout.entriesPerPage, this.paged ? null : this.marks);
     this.whole = new Uint8Array(layout.pages);
     this.lookUps = new LookUps(ftl);
     this.pages = new TranslationPages(firstSlot, layout, ftl, this);
@@ -79,13 +86,13 @@ export class MapCache implements MapListener {
 
   /** Bytes of RAM that the simulation takes for it. */
   get bytes(): number {
-    const entries = this.lru.keyBytes + this.owed.entryBytes + (this.stored?.psn.byteLength ?? 0);
-    return entries + this.layout.capacity * 30 + this.layout.pages * 18;
+    const entries = this.marks.byteLength + this.lru.tableBytes + (this.stored?.psn.byteLength ?? 0);
+    return entries + this.layout.capacity * 34 + this.layout.pages * 18;
   }
 
   /** Looks up `lpn`. @returns the record of the read of a translation page that its entry comes with, −1: it is there. */
   lookUp(lpn: number, attended: boolean): number {
-    const key = this.paged ? Math.floor(lpn / this.layout.entriesPerPage) : lpn;
+    const key = this.paged ? this.pageOf(lpn) : lpn;
     const entry = this.lru.find(key);
     if (entry < 0) return this.miss(lpn, key, attended);
     this.ftl.stats.mapHits++;
@@ -190,6 +197,7 @@ export class MapCache implements MapListener {
 
   /** What was in RAM is gone: power loss. */
   reset(): void {
+    this.marks.clear();
     this.lru.clear();
     this.dirty.clear();
     this.owed.clear();
@@ -327,13 +335,14 @@ export class MapCache implements MapListener {
     const end = Math.min(first + layout.entriesPerSlot, this.ftl.logicalSlots);
     if (from >= 0 || options.batchUpdate) {
       stored?.written(lpn, l2p);
-      this.dirty.removeRange(page, first, end);
+      if (layout.slotsPerPage === 1) this.dirty.removeAll(page);
+      else this.dirty.removeRange(page, first, end);
     } else stored?.updated(lpn, l2p, owed);
     owed.removeRange(page, first, end, layout.slotsPerPage === 1);
   }
 
   private pageOf(lpn: number): number {
-    return Math.floor(lpn / this.layout.entriesPerPage);
+    return this.pageShift >= 0 ? lpn >> this.pageShift : Math.floor(lpn / this.layout.entriesPerPage);
   }
 
   /** One past the last logical slot whose entry is in the page. */

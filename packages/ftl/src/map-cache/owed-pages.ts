@@ -1,4 +1,5 @@
-import { Bits } from './bits.js';
+import type { EntryMarks } from './entry-marks.js';
+import { shiftOf } from './options.js';
 
 /**
  * Changes of the map that translation pages do not hold yet and that are not cached either: entries that were dirty when
@@ -7,7 +8,7 @@ import { Bits } from './bits.js';
  */
 export class OwedPages {
   /** Logical slots whose entries are owed. Null with granularity `page`: there a page is owed as a whole. */
-  private readonly entries: Bits | null;
+  private readonly entries: EntryMarks | null;
   /** Entries owed per translation page; with granularity `page`: 0 or 1. */
   readonly count: Int32Array;
   private readonly queued: Uint8Array;
@@ -17,30 +18,29 @@ export class OwedPages {
   /** Pages in the queue. */
   length = 0;
   private readonly entriesPerPage: number;
+  /** log2 of it, or −1. */
+  private readonly pageShift: number;
 
-  constructor(logicalSlots: number, pages: number, entriesPerPage: number, byEntry: boolean) {
-    this.entries = byEntry ? new Bits(logicalSlots) : null;
+  /** `entries`: where owed entries are marked; null with granularity `page`. */
+  constructor(pages: number, entriesPerPage: number, entries: EntryMarks | null) {
+    this.entries = entries;
     this.count = new Int32Array(pages);
     this.queued = new Uint8Array(pages);
     this.ring = new Int32Array(pages);
     this.entriesPerPage = entriesPerPage;
-  }
-
-  /** Bytes of what is kept per logical slot. */
-  get entryBytes(): number {
-    return this.entries?.byteLength ?? 0;
+    this.pageShift = shiftOf(entriesPerPage);
   }
 
   has(lpn: number): boolean {
-    return this.entries === null ? this.count[this.pageOf(lpn)] > 0 : this.entries.has(lpn);
+    return this.entries === null ? this.count[this.pageOf(lpn)] > 0 : this.entries.isOwed(lpn);
   }
 
   /** The entry of `lpn` is owed from now on. @returns its page. */
   add(lpn: number): number {
     const page = this.pageOf(lpn);
     if (this.entries === null) this.count[page] = 1;
-    else if (!this.entries.has(lpn)) {
-      this.entries.add(lpn);
+    else if (!this.entries.isOwed(lpn)) {
+      this.entries.owe(lpn);
       this.count[page]++;
     }
     return page;
@@ -48,8 +48,8 @@ export class OwedPages {
 
   /** The entry of `lpn` is cached again; granularity `entry` only. */
   remove(lpn: number): void {
-    if (this.entries === null || !this.entries.has(lpn)) return;
-    this.entries.delete(lpn);
+    if (this.entries === null || !this.entries.isOwed(lpn)) return;
+    this.entries.settle(lpn);
     this.count[this.pageOf(lpn)]--;
   }
 
@@ -58,7 +58,7 @@ export class OwedPages {
     const { entries } = this;
     if (this.count[page] === 0 || entries === null) return;
     if (all) {
-      entries.deleteRange(first, end);
+      entries.settleRange(first, end);
       this.count[page] = 0;
       return;
     }
@@ -83,8 +83,8 @@ export class OwedPages {
     return page;
   }
 
+  /** Nothing is owed, and nothing is due; the marks of entries are the owner's to clear. */
   clear(): void {
-    this.entries?.clear();
     this.count.fill(0);
     this.queued.fill(0);
     this.first = 0;
@@ -92,6 +92,6 @@ export class OwedPages {
   }
 
   private pageOf(lpn: number): number {
-    return Math.floor(lpn / this.entriesPerPage);
+    return this.pageShift >= 0 ? lpn >> this.pageShift : Math.floor(lpn / this.entriesPerPage);
   }
 }

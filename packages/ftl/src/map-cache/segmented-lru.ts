@@ -1,8 +1,11 @@
-import { Bits } from './bits.js';
+import type { EntryMarks } from './entry-marks.js';
 
 /** Segment of an entry. */
 const PROBATIONARY = 0;
 const PROTECTED = 1;
+
+/** 2 ** 32 over the golden ratio: products with it differ in their high bits. */
+const GOLDEN = 0x9e37_79b1;
 
 /**
  * Segmented LRU over integer keys: a key enters the probationary segment and moves to the protected one with its first
@@ -16,9 +19,12 @@ export class SegmentedLru {
   /** Entries in use. */
   size = 0;
   private readonly protectedCapacity: number;
-  /** Keys that are there, and the entry of each. Most look-ups miss: then the bit is all that is read. */
-  private readonly keys: Bits;
-  private readonly where: Int32Array;
+  /** Keys that are there. Most look-ups miss: then the bit is all that is read. */
+  private readonly marks: EntryMarks;
+  // Where they are: a hash table of chains. A table by key would be simpler, but too large for a CPU's cache.
+  private readonly bucket: Int32Array;
+  private readonly chain: Int32Array;
+  private readonly shift: number;
   private protectedSize = 0;
   private readonly segment: Uint8Array;
   // Both segments as lists from the most to the least recently used entry.
@@ -27,10 +33,13 @@ export class SegmentedLru {
   private readonly head: Int32Array = new Int32Array(2).fill(-1);
   private readonly tail: Int32Array = new Int32Array(2).fill(-1);
 
-  /** Keys are 0 … `keys` − 1; up to `protectedShare` (0 … 1) of the `capacity` entries are protected. */
-  constructor(keys: number, capacity: number, protectedShare: number) {
-    this.keys = new Bits(keys);
-    this.where = new Int32Array(keys);
+  /** Keys are members of `marks`; up to `protectedShare` (0 … 1) of the `capacity` entries are protected. */
+  constructor(marks: EntryMarks, capacity: number, protectedShare: number) {
+    this.marks = marks;
+    // Two to four buckets per entry.
+    this.shift = Math.clz32(2 * capacity - 1);
+    this.bucket = new Int32Array(2 ** (32 - this.shift)).fill(-1);
+    this.chain = new Int32Array(capacity);
     this.key = new Int32Array(capacity);
     this.capacity = capacity;
     this.protectedCapacity = Math.floor(protectedShare * capacity);
@@ -43,14 +52,17 @@ export class SegmentedLru {
     return this.size === this.capacity;
   }
 
-  /** Bytes of what is kept per key. */
-  get keyBytes(): number {
-    return this.keys.byteLength + this.where.byteLength;
+  /** Bytes of the table that finds entries. */
+  get tableBytes(): number {
+    return this.bucket.byteLength;
   }
 
   /** Entry that holds a key, −1: none. */
   find(key: number): number {
-    return this.keys.has(key) ? this.where[key] : -1;
+    if (!this.marks.isCached(key)) return -1;
+    let entry = this.bucket[this.bucketOf(key)];
+    while (this.key[entry] !== key) entry = this.chain[entry];
+    return entry;
   }
 
   /** The entry that has to go first; the cache must not be empty. */
@@ -81,20 +93,22 @@ export class SegmentedLru {
     if (entry < this.capacity) this.size++;
     else {
       entry = this.victim;
-      this.keys.delete(this.key[entry]);
+      this.unchain(entry);
       if (this.segment[entry] === PROTECTED) this.protectedSize--;
       this.unlink(entry);
     }
     this.key[entry] = key;
-    this.keys.add(key);
-    this.where[key] = entry;
+    this.marks.cache(key);
+    const bucket = this.bucketOf(key);
+    this.chain[entry] = this.bucket[bucket];
+    this.bucket[bucket] = entry;
     this.link(entry, PROBATIONARY);
     return entry;
   }
 
-  /** Forgets everything. */
+  /** Forgets everything; the marks are the owner's to clear. */
   clear(): void {
-    this.keys.clear();
+    this.bucket.fill(-1);
     this.head.fill(-1);
     this.tail.fill(-1);
     this.size = 0;
@@ -107,6 +121,24 @@ export class SegmentedLru {
     let entry = this.head[segment === 'protected' ? PROTECTED : PROBATIONARY];
     for (; entry >= 0; entry = this.next[entry]) keys.push(this.key[entry]);
     return keys;
+  }
+
+  private bucketOf(key: number): number {
+    return Math.imul(key, GOLDEN) >>> this.shift;
+  }
+
+  /** The key of an entry is there no longer. */
+  private unchain(entry: number): void {
+    const key = this.key[entry];
+    this.marks.uncache(key);
+    const bucket = this.bucketOf(key);
+    let before = this.bucket[bucket];
+    if (before === entry) {
+      this.bucket[bucket] = this.chain[entry];
+      return;
+    }
+    while (this.chain[before] !== entry) before = this.chain[before];
+    this.chain[before] = this.chain[entry];
   }
 
   private link(entry: number, segment: number): void {
