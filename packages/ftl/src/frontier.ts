@@ -167,14 +167,26 @@ export class Frontiers {
    * `from`: the slot it is copied from, or what `FROM_HOST` and its like say. `job` is told when it is durable (−1: nobody).
    */
   append(f: number, lpn: number, origin: number, from: number, job: number, after: Token): void {
-    const psn = this.simple ? this.base[f] + this.fill[f] : this.nextPsn(f);
     const old = this.l2p[lpn];
-    if (this.contents !== null) this.contents.fill(psn, lpn, from, job);
-    this.mapTo(f, lpn, psn, old, origin);
-    if (this.listener !== null) this.listener.mapped(lpn, from);
+    const psn = this.mapNext(f, lpn, origin, from, job);
     const older = this.supersedes === BY_MAP ? old : this.supersedes;
     if (this.simple) this.programSlot(f, psn, from, job, after, older);
     else this.collect(f, psn, from, job, after, older);
+  }
+
+  /** What `append` does before it programs. @returns the slot; in the simple layout, `advance` follows its program. */
+  mapNext(f: number, lpn: number, origin: number, from: number, job: number): number {
+    const psn = this.simple ? this.base[f] + this.fill[f] : this.nextPsn(f);
+    if (this.contents !== null) this.contents.fill(psn, lpn, from, job);
+    this.mapTo(f, lpn, psn, this.l2p[lpn], origin);
+    if (this.listener !== null) this.listener.mapped(lpn, from);
+    return psn;
+  }
+
+  /** The next slot of frontier `f` has been programmed (simple layout only). */
+  advance(f: number): void {
+    this.stats.programmed++;
+    if (++this.fill[f] === this.table.slotsPerMember) this.close(f);
   }
 
   private mapTo(f: number, lpn: number, psn: number, old: number, origin: number): void {
@@ -235,11 +247,6 @@ export class Frontiers {
     return this.simple ? 0 : this.fill[f];
   }
 
-  /** Frontier `f` takes no more slots although its block has room left; the block is closed. */
-  abandon(f: number): void {
-    this.closeBlock(f, this.block[f]);
-  }
-
   /** Goes on with another scheduler. What pending units wait for has been read on the old one, so it is there. */
   attach(scheduler: NandScheduler): void {
     for (let f = 0; f < this.after.length; f++) {
@@ -272,8 +279,8 @@ export class Frontiers {
 
   private finishSlot(f: number, psn: number, job: number, token: Token, older: number): void {
     const { scheduler } = this;
-    this.stats.programmed++;
     if (this.faulty && scheduler.status[token] === NandStatus.programFailed) {
+      this.stats.programmed++;
       const unit = { psns: Int32Array.of(psn), jobs: Int32Array.of(job), older: Int32Array.of(older) };
       reprogram(this, this.parts, f, token, unit, unit.psns);
       return;
@@ -281,7 +288,7 @@ export class Frontiers {
     if (older >= 0) this.guard(older, token);
     if (job >= 0) scheduler.then(token, this.parts.owner.completions, (job << 3) | Done.job);
     else scheduler.drop(token);
-    if (++this.fill[f] === this.table.slotsPerMember) this.closeBlock(f, this.block[f]);
+    this.advance(f);
   }
 
   protected collect(f: number, psn: number, from: number, job: number, after: Token, older: number): void {
@@ -325,10 +332,7 @@ export class Frontiers {
   /** Blocks with older versions of the unit must not be erased before it is durable. */
   private guardUnit(f: number, count: number, token: Token): void {
     const from = f * this.fullUnit;
-    for (let i = 0; i < count; i++) {
-      const older = this.units.older[from + i];
-      if (older >= 0) this.guard(older, token);
-    }
+    for (let i = from; i < from + count; i++) if (this.units.older[i] >= 0) this.guard(this.units.older[i], token);
   }
 
   /** The block of slot `older` must not be erased before program `token` is durable. */
@@ -352,16 +356,14 @@ export class Frontiers {
     this.unitStart[f] += this.unitPlanes[f];
     if (this.unitStart[f] >= this.table.width[block]) {
       this.unitStart[f] = 0;
-      this.row[f]++;
-      if (this.row[f] * this.programPages >= this.pagesPerBlock) {
-        this.closeBlock(f, block);
-        return;
-      }
+      if (++this.row[f] * this.programPages >= this.pagesPerBlock) this.close(f);
     }
-    this.beginUnit(f, block);
+    if (this.block[f] === block) this.beginUnit(f, block);
   }
 
-  private closeBlock(f: number, block: number): void {
+  /** Frontier `f` takes no more slots, though its block may have room left; the block is closed. */
+  close(f: number): void {
+    const block = this.block[f];
     if (this.risks !== null) this.risks.leave(f, this);
     this.block[f] = -1;
     this.table.close(block);

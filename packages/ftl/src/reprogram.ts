@@ -28,7 +28,7 @@ export function reprogram(
   stats.programFailures++;
   let worst = 0;
   for (let i = 1; i < ppns.length; i++) if (array.planeStatus[i] !== NandStatus.ok) worst = i;
-  frontiers.abandon(f);
+  frontiers.close(f);
   owner.blockFailed(block, array.geometry.blockOf(ppns[worst]));
   let after = token;
   const superseded: number[] = [];

@@ -51,11 +51,10 @@ export class SlotMover {
     array.origin[to] = origin;
     if (frontiers.listener !== null) frontiers.listener.mapped(lpn, from);
     frontiers.scheduler.relocate(from, to);
-    stats.programmed++;
     stats.moveReads++;
     stats.moved[reason]++;
     stats.movedByOrigin[(reason << 8) | origin]++;
-    if (++frontiers.fill[f] === table.slotsPerMember) frontiers.abandon(f);
+    frontiers.advance(f);
     if (probe !== null) probe.moved(lpn, from, to);
     return 1;
   }

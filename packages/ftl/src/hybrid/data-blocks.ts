@@ -103,7 +103,7 @@ export class DataBlocks {
     settle(frontiers, f);
     if (frontiers.block[f] !== block) return;
     this.writePointer[block] = frontiers.positionAt(f);
-    frontiers.abandon(f);
+    frontiers.close(f);
   }
 
   /** `block` is no data block any more. */

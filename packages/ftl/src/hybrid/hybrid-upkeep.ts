@@ -141,7 +141,7 @@ export class HybridUpkeep extends Custody {
     const rescue = domain * numbers.perDomain + numbers.rescue;
     if (this.frontiers.block[rescue] === block) {
       settle(this.frontiers, rescue);
-      if (this.frontiers.block[rescue] === block) this.frontiers.abandon(rescue);
+      if (this.frontiers.block[rescue] === block) this.frontiers.close(rescue);
     }
     merger.evacuate(block, true);
     for (let at = 0; at < layout.slotsPerBlock && table.valid[block] > 0; at++) {

@@ -156,7 +156,7 @@ export class LogBlocks {
     const f = this.frontier(log);
     const block = this.block[log];
     if (this.frontiers.block[f] >= 0) settle(this.frontiers, f);
-    if (this.frontiers.block[f] >= 0) this.frontiers.abandon(f);
+    if (this.frontiers.block[f] >= 0) this.frontiers.close(f);
     return this.block[log] === block;
   }
 

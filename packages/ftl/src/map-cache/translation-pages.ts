@@ -87,6 +87,7 @@ export class TranslationPages {
     const { ftl } = this;
     const { frontiers, allocator, stats, layout } = ftl;
     const first = this.firstSlot + page * this.layout.slotsPerPage;
+    if (this.layout.slotsPerPage === 1 && frontiers.simple && !whole) return this.rewrite(first);
     const end = first + this.layout.slotsPerPage;
     let after: Token = 0;
     let last = -1;
@@ -114,6 +115,26 @@ export class TranslationPages {
       ftl.collector.afterHostWrite(allocator.domainOf[f]);
     }
     if (after !== 0) ftl.scheduler.drop(after);
+    return true;
+  }
+
+  /** `write` where the page is one of flash: the read and the program are one step, if nothing can go wrong. */
+  private rewrite(lpn: number): boolean {
+    const { frontiers, scheduler, allocator, array, stats, layout, collector } = this.ftl;
+    const f = allocator.hostFrontier(lpn, layout.map, allocator.anyGroup);
+    if (f < 0) return false;
+    const ppn = this.pageToRead(lpn);
+    if (ppn >= 0 && array.isIntact) {
+      stats.mapReads++;
+      const psn = frontiers.mapNext(f, lpn, TRANSLATION_ORIGIN, FROM_TRANSLATION, -1);
+      scheduler.rewrite(ppn, psn);
+      frontiers.advance(f);
+    } else {
+      const after = ppn < 0 ? 0 : this.readPage(ppn, lpn, lpn + 1);
+      frontiers.append(f, lpn, TRANSLATION_ORIGIN, FROM_TRANSLATION, -1, after);
+    }
+    stats.mapping++;
+    collector.afterHostWrite(allocator.domainOf[f]);
     return true;
   }
 
