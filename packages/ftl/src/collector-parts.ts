@@ -12,6 +12,8 @@ export interface CollectorOwner {
   moveFrontier(domain: number, block: number, reason: number, lpn: number): number;
   /** The same for most slots of `block`, not opened yet. */
   moveTarget(domain: number, block: number, reason: number): number;
+  /** What `moveFrontier` looks up by logical slot and is worth reading ahead, or null. */
+  readonly perSlot: Float64Array | null;
   /** Slots that making the trims of `block` durable may take. */
   trimReserve(block: number): number;
   /** Make the trims of `block` durable, without which it must not be erased; false if there is no room now. */

@@ -35,7 +35,7 @@ export class Collector {
     this.scheduler = scheduler;
     this.victim = new Int32Array(domains).fill(-1);
     this.reason = new Uint8Array(domains);
-    this.cursor = new VictimCursor(parts.array, parts.table, parts.frontiers);
+    this.cursor = new VictimCursor(parts.array, parts.table, parts.frontiers, parts.owner.perSlot);
     this.credit = new Float64Array(domains);
     this.cost = new Int32Array(domains);
     this.gain = new Int32Array(domains);

@@ -40,6 +40,11 @@ export interface StreamPolicy {
   written?(lpn: number): void;
   /** Stream (0 … moveStreams − 1) of a slot that is relocated from `block`; `lpn` −1: of most of its slots. */
   move?(lpn: number, block: number): number;
+  /**
+   * What `move` looks up by logical slot, if anything, from `attach` on. Collection reads the entries of several slots ahead,
+   * so that their cache misses overlap.
+   */
+  readonly perSlot?: Float64Array | null;
   /** `block` is about to be emptied. */
   reclaimed?(block: number): void;
   /** What was in RAM is gone: power loss. */

@@ -44,6 +44,10 @@ export class Upkeep extends Custody implements CollectorOwner {
     this.jobs = jobs;
   }
 
+  get perSlot(): Float64Array | null {
+    return this.parts.streams.perSlot ?? null;
+  }
+
   moveFrontier(domain: number, block: number, reason: number, lpn: number): number {
     return this.allocator.moveFrontier(domain, block, reason, lpn);
   }

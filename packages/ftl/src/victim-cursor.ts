@@ -13,6 +13,10 @@ export class VictimCursor {
   private readonly array: NandArray;
   private readonly table: BlockTable;
   private readonly frontiers: Frontiers;
+  /** What will be looked up by logical slot when a slot is moved, or null. */
+  private readonly perSlot: Float64Array | null;
+  /** Sum of what was read ahead: without a use of it the engine would leave the reads out. */
+  private readonly ahead: Float64Array = new Float64Array(1);
   private readonly slotsPerPage: number;
   private readonly member: Int32Array;
   /** Simple layout: first slot of the batch; otherwise the page. */
@@ -20,10 +24,11 @@ export class VictimCursor {
   /** Simple layout: valid slots that are left of the batch. */
   private readonly mask: Int32Array;
 
-  constructor(array: NandArray, table: BlockTable, frontiers: Frontiers) {
+  constructor(array: NandArray, table: BlockTable, frontiers: Frontiers, perSlot: Float64Array | null) {
     this.array = array;
     this.table = table;
     this.frontiers = frontiers;
+    this.perSlot = perSlot;
     this.slotsPerPage = array.geometry.slotsPerPage;
     this.slots = new Int32Array(this.slotsPerPage);
     this.member = new Int32Array(table.domains);
@@ -93,6 +98,7 @@ export class VictimCursor {
         at += BATCH;
         if (at >= size) this.miscounted(block);
         mask = this.validMask(first + at, Math.min(BATCH, size - at));
+        if (this.perSlot !== null) this.readAhead(this.perSlot, first + at, mask);
       }
       const psn = first + at + 31 - Math.clz32(mask & -mask);
       // It may have been overwritten since the mask was made.
@@ -118,6 +124,17 @@ export class VictimCursor {
       mask |= (l2p[index] === psn + i ? 1 : 0) << i;
     }
     return mask;
+  }
+
+  /** Brings what will be looked up for the slots of a mask into the CPU's cache, all of it at a time. */
+  private readAhead(perSlot: Float64Array, psn: number, mask: number): void {
+    const lpnOf = this.array.lpn;
+    let sum = 0;
+    for (let left = mask; left !== 0; left &= left - 1) {
+      const lpn = lpnOf[psn + 31 - Math.clz32(left & -left)];
+      if (lpn < perSlot.length) sum += perSlot[lpn];
+    }
+    this.ahead[0] = sum;
   }
 
   private miscounted(block: number): never {

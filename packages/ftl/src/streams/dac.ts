@@ -38,6 +38,10 @@ class Dac implements StreamPolicy {
     if (this.promoteShare > 0 || this.demoteShare > 0) this.writtenAt = new Float64Array(logicalSlots);
   }
 
+  get perSlot(): Float64Array | null {
+    return this.demoteAge > 0 ? this.writtenAt : null;
+  }
+
   choose(lpn: number, _hint: number, oldBlock: number): number {
     if (oldBlock < 0) return this.firstRegion;
     const region = this.regionOf(oldBlock);

@@ -26,12 +26,17 @@ class SepBit implements StreamPolicy {
   private spanned = 0;
   private blocks!: BlockTable;
   private layout!: FrontierLayout;
+  /** Clock of the last write of each logical slot. */
   private writtenAt!: Float64Array;
 
   attach(blocks: BlockTable, { layout, logicalSlots }: StreamContext): void {
     this.blocks = blocks;
     this.layout = layout;
     this.writtenAt = new Float64Array(logicalSlots);
+  }
+
+  get perSlot(): Float64Array {
+    return this.writtenAt;
   }
 
   choose(lpn: number, _hint: number, oldBlock: number): number {
