@@ -1,5 +1,3 @@
-import { shiftOf } from './options.js';
-
 /** The cached entries that differ from their translation page, as a list for each page. */
 export class DirtyEntries {
   private readonly flag: Uint8Array;
@@ -8,8 +6,6 @@ export class DirtyEntries {
   private readonly head: Int32Array;
   private readonly key: Int32Array;
   private readonly keysPerPage: number;
-  /** log2 of the keys per page, or −1. */
-  private readonly pageShift: number;
 
   /** `key` holds the key of each of the `entries`; page p has the `keysPerPage` keys from `p * keysPerPage` on. */
   constructor(entries: number, pages: number, key: Int32Array, keysPerPage: number) {
@@ -19,7 +15,6 @@ export class DirtyEntries {
     this.head = new Int32Array(pages).fill(-1);
     this.key = key;
     this.keysPerPage = keysPerPage;
-    this.pageShift = shiftOf(keysPerPage);
   }
 
   has(entry: number): boolean {
@@ -66,7 +61,6 @@ export class DirtyEntries {
   }
 
   private pageOf(entry: number): number {
-    const key = this.key[entry];
-    return this.pageShift >= 0 ? key >> this.pageShift : Math.floor(key / this.keysPerPage);
+    return Math.floor(this.key[entry] / this.keysPerPage);
   }
 }

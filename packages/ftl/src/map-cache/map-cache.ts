@@ -6,7 +6,7 @@ import { UNMAPPED } from '../slot-contents.js';
 import { DirtyEntries } from './dirty-entries.js';
 import { EntryMarks } from './entry-marks.js';
 import { type LookUpOwner, LookUps } from './look-ups.js';
-import { type MapCacheOptions, type MapPages, shiftOf } from './options.js';
+import type { MapCacheOptions, MapPages } from './options.js';
 import { OwedPages } from './owed-pages.js';
 import { SegmentedLru } from './segmented-lru.js';
 import { StoredMap } from './stored-map.js';
@@ -44,8 +44,6 @@ export class MapCache implements MapListener {
   /** Granularity `page`, per page: 1 if all of a page that is owed is in RAM. */
   private readonly whole: Uint8Array;
   private readonly paged: boolean;
-  /** log2 of the entries per page, or −1. */
-  private readonly pageShift: number;
 
   constructor(ftl: MapCacheTarget, options: MapCacheOptions, layout: MapPages, firstSlot: number) {
     const { logicalSlots, array } = ftl;
@@ -54,7 +52,6 @@ export class MapCache implements MapListener {
     this.layout = layout;
     this.firstSlot = firstSlot;
     this.paged = options.granularity === 'page';
-    this.pageShift = shiftOf(layout.entriesPerPage);
     this.marks = new EntryMarks(this.paged ? layout.pages : logicalSlots);
     this.lru = new SegmentedLru(this.marks, layout.capacity, options.protectedShare);
     this.dirty = new DirtyEntries(layout.capacity, layout.pages, this.lru.key, this.paged ? 1 : layout.entriesPerPage);
@@ -342,7 +339,7 @@ export class MapCache implements MapListener {
   }
 
   private pageOf(lpn: number): number {
-    return this.pageShift >= 0 ? lpn >> this.pageShift : Math.floor(lpn / this.layout.entriesPerPage);
+    return Math.floor(lpn / this.layout.entriesPerPage);
   }
 
   /** One past the last logical slot whose entry is in the page. */

@@ -139,11 +139,6 @@ export function mapPages(options: MapCacheOptions, logicalSlots: number, array: 
   return { pages, slotsPerPage, entriesPerSlot, entriesPerPage, capacity };
 }
 
-/** log2 of a size by which numbers are divided, so that a shift will do; −1 if it is no power of two. */
-export function shiftOf(size: number): number {
-  return (size & (size - 1)) === 0 ? 31 - Math.clz32(size) : -1;
-}
-
 function wrong(name: string, found: number, expected: string): InputError {
   const key = `ftl.mapping.parameters.${name}`;
   return new InputError('ERR_FTL_OPTION', `${key}: found ${found}, expected ${expected}`, key);

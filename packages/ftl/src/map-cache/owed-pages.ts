@@ -1,5 +1,4 @@
 import type { EntryMarks } from './entry-marks.js';
-import { shiftOf } from './options.js';
 
 /**
  * Changes of the map that translation pages do not hold yet and that are not cached either: entries that were dirty when
@@ -18,8 +17,6 @@ export class OwedPages {
   /** Pages in the queue. */
   length = 0;
   private readonly entriesPerPage: number;
-  /** log2 of it, or −1. */
-  private readonly pageShift: number;
 
   /** `entries`: where owed entries are marked; null with granularity `page`. */
   constructor(pages: number, entriesPerPage: number, entries: EntryMarks | null) {
@@ -28,7 +25,6 @@ export class OwedPages {
     this.queued = new Uint8Array(pages);
     this.ring = new Int32Array(pages);
     this.entriesPerPage = entriesPerPage;
-    this.pageShift = shiftOf(entriesPerPage);
   }
 
   has(lpn: number): boolean {
@@ -92,6 +88,6 @@ export class OwedPages {
   }
 
   private pageOf(lpn: number): number {
-    return this.pageShift >= 0 ? lpn >> this.pageShift : Math.floor(lpn / this.entriesPerPage);
+    return Math.floor(lpn / this.entriesPerPage);
   }
 }
