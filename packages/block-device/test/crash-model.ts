@@ -26,12 +26,23 @@ export class LegalImages {
       .filter((row) => row.done <= t && (row.fua || row.flushes))
       .sort((a, b) => a.done - b.done);
     const kept = new Set(promises.slice(0, Math.max(0, promises.length - lies)));
-    const durable = (row: Written): boolean => {
-      if (row.done > t) return false;
-      if (model === 'protected' || (row.fua && kept.has(row))) return true;
-      return [...kept].some((promise) => promise.flushes && promise.issued > row.done);
-    };
+    const images = new Set<string>();
     const issued = this.log.filter((row) => row.issued <= t && row.count > 0);
+    const flying = issued.filter((row) => row.flushes && row.done > t && lies === 0);
+    // A write that flushes first writes only when all that it covers is durable: its flush is done or not.
+    for (const flushed of [0, ...flying.map((row) => row.issued)]) {
+      const begun = issued.filter((row) => !flying.includes(row) || row.issued <= flushed);
+      const durable = (row: Written): boolean => {
+        if (row.done > t) return false;
+        if (model === 'protected' || (row.fua && kept.has(row)) || row.done < flushed) return true;
+        return [...kept].some((promise) => promise.flushes && promise.issued > row.done);
+      };
+      for (const image of this.cases(begun, durable, t, model)) images.add(image);
+    }
+    return images;
+  }
+
+  private cases(issued: Written[], durable: (row: Written) => boolean, t: number, model: string): Set<string> {
     if (model !== 'ordered') return this.product(issued, issued.filter(durable), t, model);
     const images = new Set<string>();
     const volatile = issued.filter((row) => row.done <= t && !durable(row)).sort((a, b) => a.done - b.done);

@@ -4,7 +4,7 @@ import { ImmediateDevice } from '../immediate-device.js';
 import { validateRequest } from '../validate-request.js';
 import { BaseImage } from './base-image.js';
 import { CrashLog, type CrashRequest } from './crash-log.js';
-import { blockIdentity, enlarged, UNREADABLE, VersionPool } from './version-pool.js';
+import { blockIdentity, enlarged, UNREADABLE, VersionPool, ZEROES } from './version-pool.js';
 
 /** How requests of a crash-exploring device take time, so that they overlap and complete in random order. */
 export interface CrashLatency {
@@ -35,6 +35,8 @@ export class CrashDevice extends ImmediateDevice implements EventTarget {
   readonly base: BaseImage;
   /** For `CrashImages`. */
   readonly pool: VersionPool;
+  /** How requests take time; null: they take none. May be changed while nothing is in flight. */
+  latency: CrashLatency | null;
   /** For `CrashImages`: what has been asked for. */
   readonly log: CrashLog = new CrashLog();
   /** For `CrashImages`: blocks that differed from the base image at the beginning, and their versions then. */
@@ -71,6 +73,7 @@ export class CrashDevice extends ImmediateDevice implements EventTarget {
       ...options.features,
     };
     this.options = options;
+    this.latency = options.latency ?? null;
     this.pool = predecessor?.pool ?? new VersionPool(base.blockBytes, base.pool);
     this.holder = predecessor?.holder ?? { device: this };
     this.versions = base.versions.slice();
@@ -177,8 +180,8 @@ export class CrashDevice extends ImmediateDevice implements EventTarget {
   }
 
   override submit(request: BlockRequest): void {
-    const { latency } = this.options;
-    if (latency === undefined) {
+    const { latency } = this;
+    if (latency === null) {
       super.submit(request);
       return;
     }
@@ -227,6 +230,14 @@ export class CrashDevice extends ImmediateDevice implements EventTarget {
     let status: number = BlockStatus.ok;
     for (let at = 0; at < count; at++) {
       const version = this.versions[block + at];
+      if (version === ZEROES && data !== null) {
+        // Volumes are mostly zero: one fill for all such blocks that follow each other.
+        let end = at + 1;
+        while (end < count && this.versions[block + end] === ZEROES) end++;
+        data.fill(0, at * this.blockBytes, end * this.blockBytes);
+        at = end - 1;
+        continue;
+      }
       if (version === UNREADABLE) return BlockStatus.mediaError;
       if (data !== null) this.pool.copyOut(version, data, at * this.blockBytes);
       else if (tags !== null) {

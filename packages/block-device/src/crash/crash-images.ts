@@ -17,7 +17,7 @@ export interface CrashImagesOptions extends ImageLimits {
 export interface ImageChoice {
   /** Position of the power cut that it is made of. */
   readonly cut: number;
-  /** Case of the model; 0 but for `ordered`. */
+  /** Case of the model at that cut. */
   readonly case: number;
   /** Chosen alternative of each open unit. */
   readonly chosen: readonly number[];
@@ -36,7 +36,7 @@ export class CrashImages {
   private readonly device: CrashDevice;
   private readonly model: AppliedModel;
   private readonly limits: Required<ImageLimits>;
-  private readonly random: RandomStream;
+  private random: RandomStream;
   private cuts: number[] = [];
   private cutIndex = 0;
   private case = 0;
@@ -74,8 +74,12 @@ export class CrashImages {
     return this.units.high;
   }
 
-  /** The record is as it is now: begins with the last cut. What was opened of earlier images is given up. */
-  begin(): void {
+  /**
+   * The record is as it is now: begins with the last cut. What was opened of earlier images is given up.
+   * @param random for images that are drawn, from here on.
+   */
+  begin(random: RandomStream = this.random): void {
+    this.random = random;
     this.look();
     this.tried = 0;
     this.cuts = this.model.cuts(this.device.position);

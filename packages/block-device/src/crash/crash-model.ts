@@ -41,7 +41,13 @@ export class AppliedModel {
   private flushedAt = -1;
   private cut = 0;
   private liedFrom: number = PENDING;
+  private flushedBefore = -1;
   private boundary = 0;
+  /** Writes in flight that flush first, and the position up to which of them that is done. */
+  private readonly flying: number[] = [];
+  private stageFrom = -1;
+  /** Of each stage of `ordered`: number of the first case behind it. */
+  private readonly boundaries: number[] = [];
   /** Requests that are complete and not durable, in order of completion. */
   private readonly completed: number[] = [];
   private readonly ranks: Map<number, number> = new Map();
@@ -88,39 +94,75 @@ export class AppliedModel {
 
   /** Takes up a cut; returns how many cases there are of it, each with its own fates. */
   at(cut: number): number {
-    const { log, promises } = this;
+    const { log, promises, flying } = this;
     this.cut = cut;
-    this.flushedAt = -1;
+    this.flushedBefore = -1;
     let kept = promises.length;
     while (kept > 0 && log.done[promises[kept - 1]] > cut) kept--;
     kept = Math.max(0, kept - this.lies);
     this.liedFrom = kept < promises.length ? log.done[promises[kept]] : PENDING;
     for (let at = 0; at < kept; at++) {
-      if (log.isFlush(promises[at])) this.flushedAt = Math.max(this.flushedAt, log.issued[promises[at]]);
+      if (log.isFlush(promises[at])) this.flushedBefore = Math.max(this.flushedBefore, log.issued[promises[at]]);
     }
-    if (!this.ordered) return 1;
-    const { completed, ranks } = this;
-    completed.length = 0;
-    ranks.clear();
-    for (let row = 0; row < log.length; row++) {
-      if (log.done[row] <= cut && log.counts[row] > 0 && !this.isDurable(row)) completed.push(row);
+    flying.length = 0;
+    for (let row = 0; row < log.length && this.lies === 0 && !this.protects; row++) {
+      if (log.issued[row] <= cut && log.done[row] > cut && log.counts[row] > 0 && log.isFlush(row)) flying.push(row);
     }
-    completed.sort((a, b) => log.done[a] - log.done[b]);
-    for (let rank = 0; rank < completed.length; rank++) ranks.set(completed[rank], rank);
-    return Math.max(1, completed.length);
+    if (!this.ordered) return flying.length + 1;
+    this.boundaries.length = 0;
+    let cases = 0;
+    for (let stage = 0; stage <= flying.length; stage++) {
+      this.stage(stage);
+      this.order();
+      cases += Math.max(1, this.completed.length);
+      this.boundaries.push(cases);
+    }
+    return cases;
   }
 
-  /** Which case of a cut `fate` is about: the completed write up to which all are kept. */
-  case(boundary: number): void {
-    this.boundary = boundary;
+  /**
+   * Which case of a cut `fate` is about: of writes in flight that flush first, the last one that has done so (later ones
+   * have not begun to write); and for `ordered` the completed write up to which all are kept.
+   */
+  case(index: number): void {
+    if (!this.ordered) {
+      this.stage(index);
+      return;
+    }
+    const stage = this.boundaries.findIndex((end) => index < end);
+    this.stage(stage);
+    this.order();
+    this.boundary = index - (stage === 0 ? 0 : this.boundaries[stage - 1]);
   }
 
   /** What becomes of a request that was issued before the cut, a `Fate`. */
   fate(row: number): number {
+    const { log } = this;
     if (this.isDurable(row)) return Fate.present;
-    if (!this.ordered || this.log.done[row] > this.cut) return Fate.open;
+    if (log.done[row] > this.cut) {
+      const waits = this.flying.length > 0 && log.issued[row] > this.stageFrom && log.isFlush(row);
+      return waits ? Fate.absent : Fate.open;
+    }
+    if (!this.ordered) return Fate.open;
     const rank = this.ranks.get(row) as number;
     return rank < this.boundary ? Fate.present : rank === this.boundary ? Fate.open : Fate.absent;
+  }
+
+  private stage(stage: number): void {
+    this.stageFrom = stage === 0 ? -1 : this.log.issued[this.flying[stage - 1]];
+    this.flushedAt = Math.max(this.flushedBefore, this.stageFrom);
+  }
+
+  /** Puts what is complete and not durable in order. */
+  private order(): void {
+    const { completed, log, ranks } = this;
+    completed.length = 0;
+    ranks.clear();
+    for (let row = 0; row < log.length; row++) {
+      if (log.done[row] <= this.cut && log.counts[row] > 0 && !this.isDurable(row)) completed.push(row);
+    }
+    completed.sort((a, b) => log.done[a] - log.done[b]);
+    for (let rank = 0; rank < completed.length; rank++) ranks.set(completed[rank], rank);
   }
 
   private isDurable(row: number): boolean {

@@ -74,10 +74,9 @@ export class PossibleBlocks {
     const { log, startBlocks, startVersions } = device;
     for (let at = 0; at < device.startCount; at++) this.placeFor(startBlocks[at], startVersions[at]);
     for (let row = 0; row < log.length; row++) {
-      if (log.issued[row] <= cut) {
-        const fate = model.fate(row);
-        if (fate !== Fate.absent) this.apply(row, fate, model, cut);
-      } else if (log.ops[row] !== BlockOp.discard && log.counts[row] > 0) {
+      const fate = log.issued[row] > cut ? Fate.absent : model.fate(row);
+      if (fate !== Fate.absent) this.apply(row, fate, model, cut);
+      else if (log.ops[row] !== BlockOp.discard && log.counts[row] > 0) {
         this.until = Math.min(this.until, model.durableAt(row));
       }
     }
