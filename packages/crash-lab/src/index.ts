@@ -2,6 +2,11 @@ export { cutDrive, type DriveCutOptions, type DriveCutReport } from './drives/cu
 export { cutFileSystem, type FileSystemCutOptions, type FileSystemCutReport } from './drives/cut-file-system.js';
 export type { BufferPromise, Drive, DriveSubject } from './drives/drive.js';
 export { LyingDevice } from './drives/lying-device.js';
+export type { CrashCase } from './explore/crash-case.js';
+export { Explorer, type ExplorerOptions } from './explore/explorer.js';
+export { type MinimiseOptions, minimiseCase } from './explore/minimise.js';
+export { type CrashReplay, replayCase } from './explore/replay.js';
+export { type CrashCounts, CrashResult } from './explore/result.js';
 export type { History, HistoryEvent } from './judge/history.js';
 export { Judge, judge } from './judge/judge.js';
 export { readTree } from './judge/read-tree.js';
