@@ -19,7 +19,8 @@ export function* formatMiniJournal(device: BlockDevice, options: FormatOptions =
   const layout = layoutOf(Math.floor(device.blockCount / unitsOf(device)), options);
   const { journalStart, journalBlocks, bitmapStart, bitmapBlocks, inodeStart, inodeBlocks, dataStart } = layout;
   const zeroes = new Uint8Array(BLOCK_BYTES);
-  yield* writeBlocks(device, [[0, zeroes]], Origin.superblock);
+  // Durably: otherwise what follows could be there under the superblock of an older file system.
+  yield* writeDurably(device, 0, zeroes, Origin.superblock);
   // An earlier journal in the same place must not be taken for a part of this one.
   const journal = Array.from({ length: journalBlocks }, (_, at) => [journalStart + at, zeroes] as const);
   yield* writeBlocks(device, journal, Origin.journal);
