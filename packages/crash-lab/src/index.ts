@@ -3,6 +3,7 @@ export { cutFileSystem, type FileSystemCutOptions, type FileSystemCutReport } fr
 export type { BufferPromise, Drive, DriveSubject } from './drives/drive.js';
 export { LyingDevice } from './drives/lying-device.js';
 export type { CrashCase } from './explore/crash-case.js';
+export { exploreFormat, type FormatReport } from './explore/explore-format.js';
 export { Explorer, type ExplorerOptions } from './explore/explorer.js';
 export { type MinimiseOptions, minimiseCase } from './explore/minimise.js';
 export { type CrashReplay, replayCase } from './explore/replay.js';

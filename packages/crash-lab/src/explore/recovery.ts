@@ -14,7 +14,7 @@ const { create, directory, exclusive, readOnly, writeOnly } = OpenFlag;
 const PROBE = '.probe';
 
 /** A violation of R1: something does not work after a power cut. */
-function unusable(path: string, text: string): Violation {
+export function unusable(path: string, text: string): Violation {
   return { rule: 'R1', path, text };
 }
 
