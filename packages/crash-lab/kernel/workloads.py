@@ -216,11 +216,31 @@ def tree(path, out):
     return out
 
 
+def extents(f):
+    """Parts of an open file that are not holes, of 256 KiB at most."""
+    found = []
+    end = os.lseek(f.fileno(), 0, os.SEEK_END)
+    at = 0
+    while at < end:
+        try:
+            at = os.lseek(f.fileno(), at, os.SEEK_DATA)
+        except OSError as e:
+            if e.errno != errno.ENXIO:
+                raise
+            break
+        stop = os.lseek(f.fileno(), at, os.SEEK_HOLE)
+        while at < stop:
+            found.append((at, min(stop, at + (1 << 18))))
+            at = found[-1][1]
+    return found
+
+
 class Volume:
     def __init__(self, task):
         self.device, self.backing, self.place = task['device'], task['backing'], task['place']
         self.kind, self.options = task['fileSystem'], task['options']
         self.image = b''
+        self.extents = []
 
     def mount(self):
         arguments = (self.device, self.place, self.kind)
@@ -247,17 +267,17 @@ class Volume:
         self.unmount()
         with open(self.backing, 'rb') as f:
             self.image = f.read()
+            self.extents = extents(f)
 
     def restore(self):
         """Writes what differs from the base state."""
         # An unmounted device has no pages of its own cached, so that the file behind it may be changed.
-        chunk = 1 << 18
         with open(self.backing, 'r+b', buffering=0) as f:
-            for at in range(0, len(self.image), chunk):
-                wanted = self.image[at:at + chunk]
-                f.seek(at)
-                if f.read(chunk) != wanted:
-                    f.seek(at)
+            for start, stop in [*self.extents, *extents(f)]:
+                wanted = self.image[start:stop]
+                f.seek(start)
+                if f.read(stop - start) != wanted:
+                    f.seek(start)
                     f.write(wanted)
 
     def run(self, steps):
