@@ -1,6 +1,7 @@
 import type { Task } from '@flashstack/sim';
 import { FsError, type SystemCalls } from '@flashstack/vfs';
 import type { History, HistoryEvent } from '../judge/history.js';
+import { readTree } from '../judge/read-tree.js';
 import { BASE_STATES } from './base-states.js';
 import { versionOf } from './contents.js';
 import { Performer } from './perform.js';
@@ -27,10 +28,19 @@ export function executeWorkload(workload: Workload, calls: SystemCalls, clock: O
   return { history: { workload, events }, programs };
 }
 
-/** Makes the base state of workloads on an empty file system, and makes it durable. @throws FsError */
+/**
+ * Makes the base state of workloads on a new file system, and makes it durable. Empty directories that a new one comes with,
+ * such as `lost+found`, are removed. @throws FsError
+ */
 export function* makeBase(base: string, calls: SystemCalls): Task<void> {
   const program = calls.process({ umask: 0 });
-  const performer = new Performer(program.thread());
+  const thread = program.thread();
+  for (const [path, { kind }] of yield* readTree(thread, false)) {
+    if (path === '' || kind !== 'directory') continue;
+    const removed = thread.rmdir(path);
+    if (typeof removed !== 'number') yield* removed;
+  }
+  const performer = new Performer(thread);
   for (const [step, what] of BASE_STATES[base].entries()) yield* performer.perform(what, versionOf(-1, step));
   yield* performer.perform(['sync'], 0);
   yield* program.exit();
