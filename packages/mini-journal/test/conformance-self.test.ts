@@ -45,5 +45,5 @@ it('power cuts find a device that lies about flushes, by the name of a broken ru
       }
     },
   });
-  expect(message).toMatch(/^seed 1, cut \d+, subset -?\d+: R\d/);
+  expect(message).toMatch(/^seed 1, cut \d+, image \d+: R\d/);
 });

@@ -1,8 +1,8 @@
-import { FaultDevice } from '@flashstack/block-device';
+import { BaseImage, CrashDevice, CrashImages, IdentitySet } from '@flashstack/block-device/crash';
 import { Delay, RandomSource, type RandomStream, Simulator, type Task } from '@flashstack/sim';
 import { OpenFlag, type Thread } from '../index.js';
 import { bytesOf, check, equal, type FileSystemUnderTest, go, Tester } from './harness.js';
-import { type Cut, CutDevice, copyOf } from './images.js';
+import { CutMoments } from './images.js';
 import { removeAll } from './space-tests.js';
 import { treeOf } from './tree.js';
 
@@ -146,16 +146,12 @@ export function cutEverywhere(subject: FileSystemUnderTest, seed: number, rounds
   const base = subject.format?.(simulator, BYTES);
   if (base === undefined) throw new Error('a file system without a device cannot be cut');
   const source = new RandomSource(seed);
-  const latency = { simulator, random: source.stream('latency'), latencyNs: 20_000 };
-  const slow = new FaultDevice(copyOf(simulator, base), {
-    ...latency,
-    rules: [0.3, 0.3, 0.5].map((probability, at) => ({ probability, latencyNs: 10_000 + at * 77_000 })),
-  });
-  const device = new CutDevice(slow);
-  const t = new Tester(subject, BYTES, { simulator, device });
+  const latency = { simulator, random: source.stream('latency'), leastNs: 20_000, mostNs: 180_000 };
+  const crash = new CrashDevice(BaseImage.of(simulator, base), { latency });
   const progress = new Progress();
-  const cuts: [Cut, Progress][] = [];
-  device.atCut = (cut) => cuts.push([cut, progress.copy()]);
+  const promises = new Map<number, Progress>();
+  const device = new CutMoments(crash, (position) => promises.set(position, progress.copy()));
+  const t = new Tester(subject, BYTES, { simulator, device });
   const programs = [
     replace(t.as(0, 0), progress, rounds),
     log(t.as(0, 0), progress, rounds * 3),
@@ -167,26 +163,23 @@ export function cutEverywhere(subject: FileSystemUnderTest, seed: number, rounds
       yield new Delay(simulator).for(1_000_000);
     })(),
   );
-  cuts.push([device.now(), progress.copy()]);
+  promises.set(crash.position, progress.copy());
   t.mounted.cut();
-  const keep = source.stream('keep');
-  let images = 0;
-  for (const [cut, promised] of cuts) {
-    for (let subset = -2; subset < subsets; subset++) {
-      const share = subset === -2 ? 0 : subset === -1 ? 10 : [1, 5, 9][subset % 3];
-      const restarted = new Simulator();
-      const image = device.image(restarted, base, cut, () => keep.below(10) < share);
-      const after = new Tester(subject, BYTES, { simulator: restarted, device: image });
-      try {
-        after.run(judge(after, promised));
-        after.run(probe(after));
-      } catch (error) {
-        throw new Error(`seed ${seed}, cut ${cut.order}, subset ${subset}: ${(error as Error).message}`, {
-          cause: error,
-        });
-      }
-      images++;
+  const images = new CrashImages(crash, { draws: subsets, most: subsets + 2, random: source.stream('keep') });
+  const after = crash.successor({});
+  const seen = new IdentitySet();
+  for (images.begin(); images.next(); ) {
+    if (!seen.add(images.low, images.high)) continue;
+    const cut = images.lastCut;
+    images.open(after);
+    const restarted = new Tester(subject, BYTES, { simulator: new Simulator(), device: after });
+    try {
+      restarted.run(judge(restarted, promises.get(cut) as Progress));
+      restarted.run(probe(restarted));
+    } catch (error) {
+      const message = `seed ${seed}, cut ${cut}, image ${images.tried}: ${(error as Error).message}`;
+      throw new Error(message, { cause: error });
     }
   }
-  return images;
+  return seen.size;
 }
