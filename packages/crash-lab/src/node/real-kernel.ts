@@ -27,7 +27,7 @@ export interface KernelOutcome {
 }
 
 /** One line that the script answers with. */
-export interface KernelAnswer {
+interface KernelAnswer {
   readonly codes: readonly string[];
   readonly bytes: readonly number[];
   readonly tree?: readonly (readonly [path: string, node: KernelNode])[];
