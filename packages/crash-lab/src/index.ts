@@ -8,6 +8,7 @@ export { Explorer, type ExplorerOptions } from './explore/explorer.js';
 export { type MinimiseOptions, minimiseCase } from './explore/minimise.js';
 export { type CrashReplay, replayCase } from './explore/replay.js';
 export { type CrashCounts, CrashResult } from './explore/result.js';
+export { diffOfTrees } from './judge/diff.js';
 export type { History, HistoryEvent } from './judge/history.js';
 export { Judge, judge } from './judge/judge.js';
 export { readTree } from './judge/read-tree.js';
@@ -27,6 +28,7 @@ export {
 } from './schedules/explore-schedules.js';
 export type { CrashSubject } from './subject.js';
 export { BASE_STATES } from './workload/base-states.js';
+export { checkWorkload } from './workload/check-workload.js';
 export {
   type BoundedCounts,
   type Bounds,
@@ -37,5 +39,6 @@ export {
 } from './workload/enumerate.js';
 export { executeWorkload, makeBase, type OrderClock, type WorkloadRun } from './workload/execute.js';
 export { type RandomBounds, randomWorkload } from './workload/generate.js';
+export { KNOWN_BUGS, type KnownBug } from './workload/known-bugs.js';
 export { type ArgumentKind, OPERATIONS, type Operation, offers } from './workload/operations.js';
 export type { Step, Workload } from './workload/workload.js';

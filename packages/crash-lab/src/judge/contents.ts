@@ -52,17 +52,24 @@ function sizeProblem(found: Found, object: FileObject, size: number): Problem | 
     least = Math.min(least, value);
     most = Math.max(most, value);
   }
-  for (const { position, value } of register.doubtful) if (promises.mayShow(position)) most = Math.max(most, value);
+  let doubtful = false;
+  for (const { position, value } of register.doubtful) {
+    if (!promises.mayShow(position)) continue;
+    most = Math.max(most, value);
+    doubtful ||= value === size && size > least;
+  }
   const allowed = register.values.some((value, index) => value === size && found.allows(register, durable, index));
   // A part of what a write has added may have reached the drive: whole blocks of it.
   const between = size % BLOCK_BYTES === 0 && size > least && size < most;
-  if (!allowed && !between && size !== most) {
+  if (!allowed && !between && !doubtful) {
     const rule = known || size < least ? ruleOf(durable.point) : 'R13';
     const expected = found.expected(register, durable, String);
     return { rule, text: `its size is ${size}, expected ${expected}: ${found.because(durable)}` };
   }
   for (const point of promises.points) {
     if (point.object !== object || !point.promised.startsWith('range') || size >= point.end) continue;
+    // There may be nothing that it had to write.
+    if (promises.timeline.stepAt(point.position)[0] === 'msync') continue;
     const cut = register.values.some(
       (value, index) =>
         value < point.end && register.positions[index] > point.position && promises.mayShow(register.positions[index]),
@@ -158,7 +165,7 @@ function wasLongEnough(
   return false;
 }
 
-/** A range behind these bytes has been written back alone: the size follows it, what lies before it is a hole until then. */
+/** A range behind these bytes was written back alone, or the size was set: it is there, what lies before is a hole until then. */
 function isSkipped({ promises }: Found, object: FileObject, to: number): boolean {
   return promises.timeline.ranges.some(
     ({ position, effect }) => effect.object === object && effect.end > to && promises.mayShow(position),

@@ -23,6 +23,8 @@ export class Found {
   /** By object: the first path that leads to it. */
   readonly paths: Map<FileObject, string> = new Map();
   readonly objects: Map<TreeNode, FileObject> = new Map();
+  /** Objects that a node could as well be, because nothing tells them apart. */
+  readonly alternatives: Map<TreeNode, readonly FileObject[]> = new Map();
   /** Number of paths that lead to a node. */
   readonly links: Map<TreeNode, number> = new Map();
   /** Names in each directory of the tree. */

@@ -40,17 +40,21 @@ export function truncate(file: FileObject, position: number, size: number): void
   if (size !== file.size.current) file.size.set(position, size);
 }
 
-/** `fallocate` with a named mode. */
-export function allocate(file: FileObject, position: number, name: string, offset: number, length: number): void {
+/** `fallocate` with a named mode. How far it has written back or set the size, one more for a size that was set. */
+export function allocate(file: FileObject, position: number, name: string, offset: number, length: number): number {
   const mode = ALLOCATIONS[name];
   const size = file.size.current;
+  const end = offset + length;
   file.preallocated = true;
   if ((mode & (FallocateMode.collapseRange | FallocateMode.insertRange)) !== 0) {
     shift(file, position, offset, mode === FallocateMode.insertRange ? length : -length);
-    return;
+    return file.size.current + 1;
   }
-  if ((mode & (FallocateMode.punchHole | FallocateMode.zeroRange)) !== 0) zero(file, position, offset, offset + length);
-  if ((mode & FallocateMode.keepSize) === 0 && offset + length > size) file.size.set(position, offset + length);
+  if ((mode & (FallocateMode.punchHole | FallocateMode.zeroRange)) !== 0) zero(file, position, offset, end);
+  if (end > size && (mode & FallocateMode.keepSize) === 0) file.size.set(position, end);
+  // Where the size on the drive is still shorter, it may become that of the range.
+  else if (end <= size) file.size.doubtful.push({ position, value: end });
+  return end + 1;
 }
 
 function zero(file: FileObject, position: number, from: number, to: number): void {

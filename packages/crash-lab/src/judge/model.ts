@@ -226,11 +226,12 @@ function changeData(what: ModelStep, object: FileObject, path: string): Effect {
   switch (name) {
     case 'truncate':
       truncate(object, position, second);
-      return { object, offset: 0, end: 0 };
+      // One more than what was asked for: nothing below the size has been written back, not even its last block.
+      return { object, offset: 0, end: second + 1 };
     case 'fallocate':
-      allocate(object, position, String(step[2]), third, Number(step[4]));
-      return { object, offset: 0, end: 0 };
+      return { object, offset: 0, end: allocate(object, position, String(step[2]), third, Number(step[4])) };
     case 'msync':
+      return { object, offset: second, end: Math.min(second + third, object.size.current) };
     case 'sync-range':
       return { object, offset: second, end: second + third };
     default: {

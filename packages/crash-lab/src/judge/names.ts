@@ -60,7 +60,10 @@ function observe(
   durable: Durable,
 ): void {
   const shows = (value: unknown): boolean =>
-    node === undefined ? value === null : value !== null && found.objects.get(node) === value;
+    node === undefined
+      ? value === null
+      : value !== null &&
+        (found.objects.get(node) === value || found.alternatives.get(node)?.includes(value as FileObject) === true);
   found.observations.push({ path, what: 'name', register, durable, shows });
 }
 
@@ -144,20 +147,21 @@ function choose(found: Found, node: TreeNode, candidates: readonly FileObject[],
   const known = found.objects.get(node);
   if (known !== undefined && candidates.includes(known)) return known;
   let [best, least] = [candidates[0], Number.POSITIVE_INFINITY];
-  for (const candidate of candidates) {
+  const alike: FileObject[] = [];
+  // The last one first: of files that look alike the newest is there most probably.
+  for (const candidate of candidates.toReversed()) {
     const cost = unlikelihood(found, node, candidate, path);
+    if (cost < 100) alike.push(candidate);
     if (cost < least) [best, least] = [candidate, cost];
   }
+  if (alike.length > 1) found.alternatives.set(node, alike);
   return best;
 }
 
 function unlikelihood(found: Found, node: TreeNode, object: FileObject, path?: string): number {
   let cost = found.paths.has(object) ? 1000 : 0;
   if (!fits(found, object, node)) cost += 100;
-  if (path !== undefined) {
-    const names = found.children.get(path) ?? [];
-    for (const name of names) if (!object.entries.has(name)) cost += 10;
-  }
+  if (path !== undefined) cost += strangeness(found, object, path);
   // It stands under another of its names with another node.
   for (const names of object.names.values) {
     for (const { directory, name } of names) {
@@ -166,6 +170,24 @@ function unlikelihood(found: Found, node: TreeNode, object: FileObject, path?: s
       const other = found.tree.get(above === '' ? name : `${above}/${name}`);
       if (other !== undefined && other !== node) cost += 1;
     }
+  }
+  return cost;
+}
+
+/** How badly the entries of a directory of the tree fit a directory of the model. */
+function strangeness(found: Found, directory: FileObject, path: string): number {
+  let cost = 0;
+  const names = found.children.get(path) ?? [];
+  for (const name of names) if (!directory.entries.has(name)) cost += 10;
+  for (const [name, register] of directory.entries) {
+    const node = found.tree.get(path === '' ? name : `${path}/${name}`);
+    const durable = found.promises.ofEntry(directory, name, register);
+    const fitting = register.values.some((value, index) => {
+      if (!found.allows(register, durable, index)) return false;
+      if (node === undefined || value === null) return node === undefined && value === null;
+      return value.kind === 'directory' ? node.kind === 'directory' : fits(found, value, node);
+    });
+    if (!fitting) cost += 10;
   }
   return cost;
 }

@@ -123,7 +123,10 @@ export class Promises {
       return lastAbout(register, object, last);
     }
     if (!attributes && !this.isNew(object, position)) return -1;
-    const counts = (above: FileObject): boolean => this.rules.keepsParents || this.isNew(above, position);
+    // What was done to a directory before the file got its name is durable with the name.
+    const named = object.names.positions[object.names.indexAt(position)];
+    const counts = (above: FileObject): boolean =>
+      this.isNew(above, position) || (this.rules.keepsParents && named > register.positions[last]);
     return isAbove(object, position, directory, name, counts) ? last : -1;
   }
 
@@ -139,13 +142,22 @@ export class Promises {
     return true;
   }
 
+  /** True if a point makes an object reachable. */
+  private keeps(point: PersistencePoint, object: FileObject): boolean {
+    const { position, promised } = point;
+    if (promised === 'all') return true;
+    if (point.object !== object) return promised === 'file' && holds(point.object, object, position);
+    if (object.names.at(position).length === 0) return false;
+    if (promised === 'file' || promised === 'range and attributes') return true;
+    // The name of a new file, but not that which a file without one has got since.
+    return this.isNew(object, position) && object.names.values[0].length > 0;
+  }
+
   /** From which position on an object must be reachable until it is removed; −1: nothing has made it durable. */
   existsFrom(object: FileObject): number {
     let from = object.born === 0 ? 0 : -1;
     for (const point of this.points) {
-      const listed = point.promised === 'file' && holds(point.object, object, point.position);
-      if (point.promised !== 'all' && point.object !== object && !listed) continue;
-      if (this.covers(point, object.born)) from = point.position;
+      if (this.covers(point, object.born) && this.keeps(point, object)) from = point.position;
     }
     return from;
   }

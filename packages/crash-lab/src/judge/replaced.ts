@@ -38,7 +38,9 @@ function replacedAt(found: Found, path: string, leads: boolean): number {
   if (!leads || register === undefined) return -1;
   const object = found.objects.get(found.tree.get(path) as never);
   for (let index = register.values.length - 1; index > 0; index--) {
-    if (register.values[index] === object && register.values[index - 1] !== null) return register.positions[index];
+    if (register.values[index] !== object || register.values[index - 1] === null) continue;
+    const position = register.positions[index];
+    return found.promises.timeline.stepAt(position)[0] === 'rename' ? position : -1;
   }
   return -1;
 }

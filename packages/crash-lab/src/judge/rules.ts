@@ -7,8 +7,9 @@ export interface DurabilityRules {
    */
   readonly prefix: 'none' | 'names' | 'names and contents';
   /**
-   * How far the size of a file may run ahead of its bytes, which read as zeroes there: not at all (E2), to the end of a block
-   * that held its end before (E3), or to the end of a range behind them that was written back alone, to any size that it was given (F3).
+   * How far the size of a file may run ahead of its bytes, which read as zeroes there: `none`, not at all (E2); `block`, to the
+   * end of a block that held its end before, of a range that was written back alone, or to a size that was set (E3); `any`,
+   * to any size that it ever had (F3).
    */
   readonly sizeAhead: 'none' | 'block' | 'any';
   /** R7 for ranges that nothing has made durable: false, old contents of reused blocks may show there. */

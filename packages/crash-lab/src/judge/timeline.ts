@@ -32,9 +32,10 @@ const PROMISES: Readonly<Record<string, Promised>> = {
 /** Errors that say something about names: the same operation fails with them in each such state. */
 const STATE_CODES: ReadonlySet<string> = new Set(['ENOENT', 'EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'ENODATA']);
 
-/** Operations that write a range of a file back and leave what lies before it. */
-const WRITES_RANGE: ReadonlySet<string> = new Set([
+/** Operations that write a range of a file back, or set its size, and leave what lies before it. */
+const SKIPS: ReadonlySet<string> = new Set([
   ...['write-direct', 'write-sync', 'write-dsync', 'append-sync', 'append-dsync', 'msync', 'sync-range'],
+  ...['truncate', 'fallocate'],
 ]);
 
 /** A history in one order of its operations, with all states of all files. Position 0 is the base, n + 1 event `order[n]`. */
@@ -44,7 +45,7 @@ export class Timeline {
   /** Events by position; the first is null. */
   readonly events: (HistoryEvent | null)[] = [null];
   readonly points: PersistencePoint[] = [];
-  /** Ranges that were written back, promised or not. */
+  /** Ranges that were written back and sizes that were set, whether or not what lies before them was written. */
   readonly ranges: { readonly position: number; readonly effect: Effect }[] = [];
   /** Position of the first event whose result the order does not explain; −1: none. */
   unexplained = -1;
@@ -92,8 +93,10 @@ export class Timeline {
       return;
     }
     if (STATE_CODES.has(event.code) && this.unexplained < 0) this.unexplained = position;
-    if (WRITES_RANGE.has(step[0])) this.ranges.push({ position, effect });
+    if (SKIPS.has(step[0])) this.ranges.push({ position, effect });
     const promised = PROMISES[step[0]];
+    // A range of nothing is not synced.
+    if (promised?.startsWith('range') && effect.end <= effect.offset) return;
     if (promised !== undefined && event.code === 'none') this.points.push(pointOf(position, promised, effect));
   }
 }
