@@ -42,8 +42,8 @@ type KernelNode = Omit<TreeNode, 'attributes' | 'contents'> & {
 
 /** Path of the script that runs workloads under a kernel: Python 3, standard library only. */
 export function kernelScript(): string {
-  // Sources lie one folder deeper than what is built from them.
-  for (const place of ['../../kernel/workloads.py', '../kernel/workloads.py']) {
+  // In a built package it lies beside the code.
+  for (const place of ['../../kernel/workloads.py', './workloads.py']) {
     const path = fileURLToPath(new URL(place, import.meta.url));
     if (existsSync(path)) return path;
   }
