@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundedWorkloads, DURABILITY_RULES, Judge, type Step } from '../src/index.js';
+import { boundedWorkloads, DURABILITY_RULES, Judge, randomWorkload, type Step, type Workload } from '../src/index.js';
 import { full, onMemFs, onMiniJournal, runWorkload } from './support.js';
 
 const exact = { ...DURABILITY_RULES['ext4-journal'], sizeAhead: 'none' } as const;
@@ -24,6 +24,18 @@ describe.each([
       const label = JSON.stringify(steps);
       expect(history.events.map(({ code }) => code).join(), label).toBe(steps.map(() => 'none').join());
       expect(new Judge(history, exact).judge(cut, tree), label).toEqual([]);
+    }
+  });
+
+  it.each([1, 3])('random ones of %i programs leave behind a sync what the model says', (processes) => {
+    for (let seed = 1; seed <= (full ? 200 : 15); seed++) {
+      const drawn = randomWorkload({ steps: processes === 1 ? 20 : 6, processes, seed, capabilities });
+      const [first, ...others] = drawn.processes;
+      const workload: Workload = { ...drawn, processes: [[...first, ['sync']], ...others] };
+      const { history, tree, cut } = runWorkload(host(), workload);
+      // Of several programs some go on behind the sync.
+      const violations = new Judge(history, processes === 1 ? exact : DURABILITY_RULES.posix).judge(cut, tree);
+      expect(violations, `seed ${seed}: ${JSON.stringify(workload.processes)}`).toEqual([]);
     }
   });
 });
