@@ -8,6 +8,7 @@ export { Explorer, type ExplorerOptions } from './explore/explorer.js';
 export { type MinimiseOptions, minimiseCase } from './explore/minimise.js';
 export { type CrashReplay, replayCase } from './explore/replay.js';
 export { type CrashCounts, CrashResult } from './explore/result.js';
+export { type FaultReport, failRequests, type RequestFault } from './faults/fail-requests.js';
 export { diffOfTrees } from './judge/diff.js';
 export type { History, HistoryEvent } from './judge/history.js';
 export { Judge, judge } from './judge/judge.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cutDrive, cutFileSystem, LyingDevice, type Workload } from '../src/index.js';
-import { driveSubject, driveSubjects, plainDrive } from './drives.js';
+import { driveSubject, driveSubjects, ftlDefects, plainDrive } from './drives.js';
 import { full, long, miniJournalSubject } from './subjects.js';
 
 const cutsEach = long ? 25_000 : full ? 50 : 4;
@@ -48,6 +48,17 @@ describe('power cuts of drives in the middle of array operations', () => {
     for (let seed = 1; seed <= 10; seed++)
       for (const { rule } of cutDrive({ subject, seed }).violations) rules.add(rule);
     expect(rules).toContain('D2 protected');
+  });
+});
+
+describe('planted defects of the page-mapping FTL are caught by name of a rule', () => {
+  it.each(ftlDefects)('$name', ({ rule, plant }) => {
+    const subject = driveSubject('defective', plainDrive, (device) => device, plant);
+    const rules = new Set<string>();
+    for (let seed = 1; seed <= 40 && !rules.has(rule); seed++) {
+      for (const violation of cutDrive({ subject, seed }).violations) rules.add(violation.rule);
+    }
+    expect(rules).toContain(rule);
   });
 });
 

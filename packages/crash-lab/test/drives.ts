@@ -4,7 +4,7 @@ import { defaultScheduler, freeFirmware, Ssd, type SsdConfig } from '@flashstack
 import type { DriveSubject } from '../src/index.js';
 
 /** Two channels of a die of 2 planes, blocks of 16 pages of one or four sectors. */
-function nand(pageBytes: number, failing: boolean): NandConfig {
+function nand(pageBytes: number, failing: boolean, blocksPerPlane: number): NandConfig {
   const none = { ...defaultReliability(2).rawBitErrors, r0: 0, a: 0, c: 0, f: 0 };
   return {
     geometry: {
@@ -12,7 +12,7 @@ function nand(pageBytes: number, failing: boolean): NandConfig {
       ways: 1,
       dies: 1,
       planes: 2,
-      blocksPerPlane: 24,
+      blocksPerPlane,
       pagesPerBlock: 16,
       pageBytes,
       oobBytes: 128,
@@ -53,7 +53,8 @@ function config(mapping: string, changes: Partial<SsdConfig> = {}, pageBytes = 4
     figures: [],
     capacityBytes: 500 * 4096,
     blockBytes: 4096,
-    nand: nand(pageBytes, failing),
+    // Few blocks beyond those of the data, so that garbage is collected all the time.
+    nand: nand(pageBytes, failing, { page: 12, dftl: 15 }[failing ? '' : mapping] ?? 24),
     ftl: { mapping },
     link: { readBytesPerSec: 1e9, writeBytesPerSec: 1e9, duplex: 'full', commandNs: 100, chunkBytes: 8192 },
     firmware: freeFirmware,
@@ -110,3 +111,39 @@ export const driveSubjects: readonly DriveSubject[] = ['page', 'dftl', 'block', 
 
 /** The plainest of them, for controls. */
 export const plainDrive: SsdConfig = config('page');
+
+/** Defects of the page-mapping FTL: what is planted into a new drive, and the rule that it breaks. */
+export const ftlDefects: readonly {
+  readonly name: string;
+  readonly rule: string;
+  readonly plant: (ssd: Ssd) => void;
+}[] = [
+  {
+    name: 'a flush is answered before what it covers is programmed',
+    rule: 'D1 flush',
+    plant: ({ flash: { ftl } }) => {
+      ftl.flush = (job) => ftl.read(0, 1, job);
+    },
+  },
+  {
+    name: 'a trim is forgotten',
+    rule: 'D6 trim',
+    plant: ({ flash: { ftl } }) => {
+      ftl.trim = (lpn, count, job) => ftl.read(lpn, count, job);
+    },
+  },
+  {
+    name: 'recovery maps the oldest copy',
+    rule: 'D1 flush',
+    plant: ({ flash }) => {
+      const recover = flash.recover.bind(flash);
+      flash.recover = () => {
+        const seq = flash.array.seq as Float64Array;
+        for (let at = 0; at < seq.length; at++) seq[at] = -seq[at];
+        const report = recover();
+        for (let at = 0; at < seq.length; at++) seq[at] = -seq[at];
+        return report;
+      };
+    },
+  },
+];
