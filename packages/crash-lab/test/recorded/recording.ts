@@ -82,6 +82,23 @@ export function* imagesOf({ device, marks }: Recording, wanted: ImagesWanted): G
   }
 }
 
+/** The image of the last power cut behind a mark that keeps everything but what was written to one block. */
+export function imageWithout({ device, marks }: Recording, mark: string, block: number): RecordedImage {
+  const images = new CrashImages(device, { combinations: 1, draws: 0, most: 1 });
+  images.begin();
+  while (images.next()) {
+    const made = marks.filter(({ position }) => position <= images.cut).map(({ text }) => text);
+    if (!made[made.length - 1]?.startsWith(mark)) continue;
+    const blocks = Array.from({ length: images.openUnits }, (_, unit) => images.unit(unit).block);
+    if (!blocks.includes(block)) continue;
+    images.choose({ ...images.choice, chosen: blocks.map((open, unit) => (open === block ? 0 : images.lastOf(unit))) });
+    const after = device.successor();
+    images.open(after);
+    return { marks: made, blocks: differing(after) };
+  }
+  throw new Error(`no power cut behind ${mark} leaves block ${block} open`);
+}
+
 function differing(device: CrashDevice): [block: number, contents: Uint8Array][] {
   const simulator = new Simulator();
   return Array.from(device.startBlocks.subarray(0, device.startCount), (block) => {

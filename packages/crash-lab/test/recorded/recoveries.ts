@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { deflateSync, inflateSync } from 'node:zlib';
+import { inflateSync } from 'node:zlib';
 import { runGuest } from '@flashstack/linux-guest';
-import type { Step, Tree, TreeNode } from '../../src/index.js';
+import type { Tree, TreeNode } from '../../src/index.js';
 
-const program = fileURLToPath(new URL('kernel.py', import.meta.url));
+const program = fileURLToPath(new URL('recover.py', import.meta.url));
 const PIECE_BYTES = 4096;
 
 /** A file system of the kernel, with options of mount. */
@@ -16,53 +16,26 @@ export interface RealFileSystem {
   readonly options: string;
 }
 
-/** A step, with what a write writes. */
-export interface RealStep {
-  readonly step: Step;
-  readonly bytes: Uint8Array | null;
-}
-
 /** Blocks of 4 KiB and what they hold. */
 export type Blocks = Iterable<readonly [block: number, contents: Uint8Array]>;
 
 /** What the kernel has made of a job. */
-export interface KernelAnswer {
-  /** Code (`none`, `ENOENT`, …) and bytes written, per step. */
-  readonly outcomes: readonly (readonly [code: string, bytes: number])[];
+export interface Recovered {
   /** What was found after the last mount; null: it failed, or nobody asked. */
   readonly tree: Tree | null;
   /** Why it could not be mounted or read, or an empty string. */
   readonly error: string;
 }
 
-/** Why the kernel of this machine cannot be asked about ext4, or an empty string. */
-export function hostKernelLacks(): string {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'root on Linux';
-  if (!existsSync('/dev/loop-control')) return 'loop devices';
-  for (const tool of ['mkfs.ext4', 'python3']) {
-    try {
-      execFileSync('sh', ['-c', `command -v ${tool}`]);
-    } catch {
-      return tool;
-    }
-  }
-  return '';
-}
-
-/** Jobs for `kernel.py`, which are done together: a guest takes longer to boot than for most of them. */
-export class KernelJobs {
-  private readonly folder: string = mkdtempSync(join(tmpdir(), 'flashstack-kernel-jobs-'));
+/** Jobs for `recover.py`, which are done together: a guest takes longer to boot than for most of them. */
+export class Recoveries {
+  private readonly folder: string = mkdtempSync(join(tmpdir(), 'flashstack-recoveries-'));
   private readonly jobs: string[] = [];
   private readonly pieces: Map<string, number> = new Map();
   private patched = 0;
 
   constructor() {
     for (const name of ['pieces', 'patches']) writeFileSync(join(this.folder, name), '');
-  }
-
-  /** Formats a volume, performs steps on it and unmounts it: a base for other jobs. */
-  make(base: string, bytes: number, mkfs: readonly string[], system: RealFileSystem, steps: readonly RealStep[]): void {
-    this.add({ job: 'make', base, bytes, mkfs, ...system, steps: steps.map(encoded) });
   }
 
   /** Takes a file of this machine for a base. */
@@ -80,25 +53,20 @@ export class KernelJobs {
     this.add({ job: 'recover', base, ...system, patch: this.patchOf(blocks), without });
   }
 
-  /** Performs steps on a base, stops the file system as a power cut would, mounts and lists it. */
-  cut(base: string, system: RealFileSystem, steps: readonly RealStep[], without: readonly string[]): void {
-    this.add({ job: 'cut', base, ...system, steps: steps.map(encoded), without });
-  }
-
   /** Does them all on this machine's kernel. */
-  runHere(): KernelAnswer[] {
+  runHere(): Recovered[] {
     this.write();
     execFileSync('python3', [program, this.folder], { stdio: ['ignore', 'inherit', 'pipe'] });
     return this.answers();
   }
 
   /** Does them all in the guest. */
-  async runInGuest(limitSeconds = 900): Promise<KernelAnswer[]> {
+  async runInGuest(limitSeconds = 900): Promise<Recovered[]> {
     this.write();
-    copyFileSync(program, join(this.folder, 'kernel.py'));
-    const script = 'modprobe -a loop f2fs && python3 /share/kernel.py /share';
+    copyFileSync(program, join(this.folder, 'recover.py'));
+    const script = 'modprobe -a loop f2fs && python3 /share/recover.py /share';
     const { status, output } = await runGuest({ script, share: this.folder, limitSeconds, memoryMiB: 1024 });
-    if (status !== 0) throw new Error(`kernel.py ended with status ${status} in the guest:\n${output}`);
+    if (status !== 0) throw new Error(`recover.py ended with status ${status} in the guest:\n${output}`);
     return this.answers();
   }
 
@@ -135,19 +103,15 @@ export class KernelJobs {
     return piece;
   }
 
-  private answers(): KernelAnswer[] {
+  private answers(): Recovered[] {
     const lines = readFileSync(join(this.folder, 'results.jsonl'), 'utf8')
       .split('\n')
       .filter((line) => line !== '');
     return lines.map((line) => {
-      const { outcomes = [], tree = null, error = '' } = JSON.parse(line);
-      return { outcomes, tree: tree === null ? null : treeOf(tree), error };
+      const { tree = null, error = '' } = JSON.parse(line);
+      return { tree: tree === null ? null : treeOf(tree), error };
     });
   }
-}
-
-function encoded({ step, bytes }: RealStep): unknown[] {
-  return bytes === null ? [...step] : [...step, deflateSync(bytes).toString('base64')];
 }
 
 type ListedNode = Omit<TreeNode, 'attributes' | 'contents' | 'target'> & {
