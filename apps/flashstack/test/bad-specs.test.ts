@@ -28,7 +28,10 @@ describe('bad specs: one paragraph, exit code 2, no file', () => {
   });
 
   test('an unknown key, as designed', async () => {
-    expect(await refused(`${device}ftl:\n  victm: greedy\n`)).toBe(`\
+    const said = await refused(`${device}ftl:\n  victm: greedy\n`);
+    // Where the sentence is broken depends on how long the path of the file is.
+    const shown = said.indexOf('\n   3 | ');
+    expect(said.slice(0, shown).replace(/\s+/g, ' ') + said.slice(shown)).toBe(`\
 error: small.yaml:4:3: unknown key ftl.victm.
    3 | ftl:
    4 |   victm: greedy
