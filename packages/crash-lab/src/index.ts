@@ -6,16 +6,29 @@ export type { CrashCase } from './explore/crash-case.js';
 export { exploreFormat, type FormatReport } from './explore/explore-format.js';
 export { Explorer, type ExplorerOptions } from './explore/explorer.js';
 export { type MinimiseOptions, minimiseCase } from './explore/minimise.js';
+export { prepareSubject } from './explore/prepare-subject.js';
 export { type CrashReplay, replayCase } from './explore/replay.js';
-export { type CrashCounts, CrashResult } from './explore/result.js';
+export { type CrashCounts, CrashResult, type CrashSummary } from './explore/result.js';
+export { type TreesOfCase, treesOf } from './explore/tree-difference.js';
 export { type FaultReport, failRequests, type RequestFault } from './faults/fail-requests.js';
 export { diffOfTrees } from './judge/diff.js';
 export type { History, HistoryEvent } from './judge/history.js';
 export { Judge, judge } from './judge/judge.js';
 export { readTree } from './judge/read-tree.js';
+export { RULE_TITLES } from './judge/rule-titles.js';
 export { DURABILITY_RULES, type DurabilityRules, POSIX_RULES } from './judge/rules.js';
 export type { Tree, TreeNode } from './judge/tree.js';
 export type { Violation } from './judge/violation.js';
+export {
+  type CrashRecord,
+  type CrashSettings,
+  type KeptCase,
+  mergeRecords,
+  type OperationCounts,
+  readRecord,
+  resultOf,
+} from './record/crash-record.js';
+export { type EndOptions, Exploration, type ExplorationPlan } from './record/exploration.js';
 export { type OrderedDevice, type RecordedMark, RecordedRun } from './recorded/recorded-run.js';
 export { BufferGuard, type GuardedBuffers } from './schedules/buffer-guard.js';
 export {

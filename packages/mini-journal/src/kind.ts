@@ -1,5 +1,6 @@
 import type { StrategyKind } from '@flashstack/sim';
 import type { FileSystemScheme } from '@flashstack/vfs';
+import { checkMiniJournal } from './check.js';
 import { formatMiniJournal } from './format.js';
 import { MiniJournalFs } from './mini-journal.js';
 
@@ -45,6 +46,7 @@ export const miniJournalKind: StrategyKind<FileSystemScheme> = {
       onDevice: true,
       format: (device) => formatMiniJournal(device, layout),
       open: (device, environment) => new MiniJournalFs(device, environment, { commitIntervalNs }),
+      check: (device) => checkMiniJournal(device),
       register: (fileSystem, layer) => {
         const { journal } = fileSystem as MiniJournalFs;
         for (const [name, before] of Object.entries({ ...journal })) {

@@ -13,6 +13,8 @@ export interface FileSystemScheme {
   format(device: BlockDevice): Task<void>;
   /** The file system of a formatted device, not mounted yet. */
   open(device: BlockDevice, environment: FsEnvironment): FileSystem;
+  /** Its own checker: what is wrong with an image that is not mounted, in words. Absent: it has none. */
+  check?(device: BlockDevice): Task<string[]>;
   /** Registers what it counts, from the time of the call on; it is mounted then. */
   register?(fileSystem: FileSystem, layer: LayerStats): void;
 }

@@ -18,6 +18,15 @@ export interface CrashCounts {
   lost: number;
 }
 
+/** What was found, but for its cases, as plain values; identities of 64 bits in hexadecimal. */
+export interface CrashSummary {
+  readonly counts: Readonly<CrashCounts>;
+  readonly byRule: Readonly<Record<string, number>>;
+  readonly unique: { readonly images: number; readonly states: number };
+  readonly images: string;
+  readonly states: string;
+}
+
 /** Cases that are kept of each rule. */
 const KEPT_CASES = 20;
 
@@ -68,7 +77,13 @@ export class CrashResult {
 
   /** For a file that other shards are merged with. Sets are words of 32 bits in hexadecimal. */
   toJSON(): unknown {
-    const { counts, cases } = this;
+    const { unique: _unique, ...rest } = this.summary();
+    return { ...rest, cases: this.cases };
+  }
+
+  /** Everything but the cases, as plain values. */
+  summary(): CrashSummary {
+    const { counts } = this;
     const words = (set: IdentitySet): string => {
       let text = '';
       for (const word of set.toArray()) text += (word >>> 0).toString(16).padStart(8, '0');
@@ -77,9 +92,9 @@ export class CrashResult {
     return {
       counts: { ...counts },
       byRule: Object.fromEntries([...this.byRule].sort()),
+      unique: { images: this.images.size, states: this.states.size },
       images: words(this.images),
       states: words(this.states),
-      cases,
     };
   }
 

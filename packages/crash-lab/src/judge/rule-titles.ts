@@ -1,0 +1,20 @@
+/** What each rule demands, in a few words. */
+export const RULE_TITLES: Readonly<Record<string, string>> = {
+  R1: 'recovery works, and everything can be used afterwards',
+  R2: 'fsync keeps contents and attributes',
+  R3: 'fdatasync keeps contents and size',
+  R4: 'a file that was made durable keeps its name',
+  R5: 'fsync of a directory keeps its entries',
+  R6: 'rename is atomic',
+  R7: 'a file shows nothing that was not written to it',
+  R8: 'what was made durable is not lost by what others do',
+  R9: 'what was removed durably stays away',
+  R10: 'sync keeps everything',
+  R11: 'each synchronous write is durable when it returns',
+  R12: 'failures are errors of POSIX and change nothing',
+  R13: 'nothing from the future, nothing older than what was durable',
+  E1: 'names and attributes are those after some of the first operations',
+  E2: 'the size of a file is not ahead of its contents',
+  E3: 'the size of a file is ahead of its contents by less than a block',
+  E4: 'a file renamed over another has its contents',
+};
