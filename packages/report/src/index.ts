@@ -1,3 +1,5 @@
+export { type CrashPageOptions, renderCrashes } from './crash/page.js';
+export type { CrashExploration, CrashFailure } from './crash/types.js';
 export { type FigureFile, figureFiles, reproductionFigures } from './figure-files.js';
 export { renderReport } from './render.js';
 export { type ReproductionsOptions, renderReproductions } from './reproduction/page.js';
