@@ -1,5 +1,6 @@
 import { readaheadKinds } from '@flashstack/pagecache-readahead';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { addCrash } from './crash-flags.js';
 import { runDemo } from './demo-command.js';
 import { listDevices, showDevice } from './devices-command.js';
 import { ExitCode } from './exit-code.js';
@@ -21,7 +22,8 @@ import { runValidate, type ValidateFlags } from './validate-command.js';
 const exitCodes = `
 Exit codes:
   0    done
-  1    the answer is no: the drive failed requests, or a figure is missed
+  1    the answer is no: the drive failed requests, a figure is missed, or a
+       power cut loses something
   2    wrong input or usage
   3    input or output failed on this machine, or flashstack itself did
   130  interrupted; the partial result has been printed, with --out also kept
@@ -94,6 +96,7 @@ function program(host: Host, settings: CliSettings, outcome: { code: number }): 
   addReproduce(root, settings, session, ends);
   addValidate(root, session, ends);
   addTrace(root, session, ends);
+  addCrash(root, { common, collect, session, ends, exitCodes });
   addDevices(root, session);
   addMappingSize(root, session);
   addReadahead(root, session);

@@ -64,12 +64,23 @@ test.each([
   await expect(describeError(error, style)).toMatchFileSnapshot(`golden/bad-spec.${look}.txt`);
 });
 
-test.each(['run', 'replay', 'report', 'compare', 'export', 'schema', 'trace convert', 'validate', 'readahead-sim'])(
-  'help of %s',
-  async (command) => {
-    const host = new FakeHost({ env: { LANG: 'C.UTF-8' } });
-    expect(await runCli([...command.split(' '), '--help'], host, settings)).toBe(0);
-    for (const line of host.out.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
-    await expect(host.out).toMatchFileSnapshot(`golden/help.${command.replace(' ', '-')}.txt`);
-  },
-);
+test.each([
+  'run',
+  'replay',
+  'report',
+  'compare',
+  'export',
+  'schema',
+  'trace convert',
+  'validate',
+  'readahead-sim',
+  'crash run',
+  'crash replay',
+  'crash merge',
+  'crash report',
+])('help of %s', async (command) => {
+  const host = new FakeHost({ env: { LANG: 'C.UTF-8' } });
+  expect(await runCli([...command.split(' '), '--help'], host, settings)).toBe(0);
+  for (const line of host.out.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+  await expect(host.out).toMatchFileSnapshot(`golden/help.${command.replace(' ', '-')}.txt`);
+});
