@@ -12,6 +12,7 @@ const allowed: Record<string, readonly string[]> = {
   'pagecache-readahead': ['sim', 'codec', 'block-device', 'vfs'],
   host: ['sim', 'codec', 'block-device', 'vfs', 'pagecache-readahead'],
   'mini-journal': ['sim', 'codec', 'block-device', 'vfs'],
+  'ext4-jbd2': ['sim', 'codec', 'block-device', 'vfs', 'lfs-core'],
   'crash-lab': ['sim', 'codec', 'block-device', 'vfs', 'host', 'ssd'],
   'nand-device': ['sim', 'codec', 'mtd'],
   ftl: ['sim', 'codec', 'nand-device'],

@@ -13,6 +13,7 @@ const packages = [
   'vfs',
   'pagecache-readahead',
   'host',
+  'ext4-jbd2',
   'crash-lab',
   'nand-device',
   'ftl',

@@ -1,0 +1,16 @@
+export { featureNames } from './format/features.js';
+export type { InodeRecord } from './format/inode-record.js';
+export { type Geometry, Ino } from './format/superblock.js';
+export { needsRecovery, type Recovery, recover } from './journal/recovery.js';
+export { mkfs } from './mkfs/mkfs.js';
+export type { MkfsOptions } from './mkfs/options.js';
+export {
+  readAttributes,
+  readContents,
+  readEntries,
+  readTarget,
+  type StoredEntry,
+  visibleAttributes,
+} from './volume/contents.js';
+export { type FileMap, readMap } from './volume/file-map.js';
+export { type StoredInode, Volume } from './volume/volume.js';
