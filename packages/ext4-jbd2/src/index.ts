@@ -1,6 +1,8 @@
 export { featureNames } from './format/features.js';
 export type { InodeRecord } from './format/inode-record.js';
 export { type Geometry, Ino } from './format/superblock.js';
+export type { Problem } from './fsck/findings.js';
+export { type FsckOptions, fsck } from './fsck/fsck.js';
 export { needsRecovery, type Recovery, recover } from './journal/recovery.js';
 export { mkfs } from './mkfs/mkfs.js';
 export type { MkfsOptions } from './mkfs/options.js';

@@ -19,6 +19,7 @@ export const TIME = 1_700_000_000;
 /** Blocks in which images are stored, and those of the devices that hold them. */
 const STORED = 4096;
 const UNIT = 1024;
+const EMPTY = new Uint8Array(STORED);
 
 const unpacked = new Map<string, Buffer>();
 
@@ -96,7 +97,7 @@ export function save(device: BlockDevice, path: string): void {
     const bytes = bytesAt(device, at, Math.min(piece, total - at));
     for (let from = 0; from < bytes.length; from += STORED) {
       const block = bytes.subarray(from, from + STORED);
-      if (block.some((byte) => byte !== 0)) writeSync(file, block, 0, block.length, at + from);
+      if (Buffer.compare(block, EMPTY) !== 0) writeSync(file, block, 0, block.length, at + from);
     }
   }
   closeSync(file);
