@@ -1,9 +1,12 @@
 export { featureNames } from './format/features.js';
 export type { InodeRecord } from './format/inode-record.js';
 export { type Geometry, Ino } from './format/superblock.js';
+export { Ext4, type Ext4Options } from './fs/ext4.js';
 export type { Problem } from './fsck/findings.js';
 export { type FsckOptions, fsck } from './fsck/fsck.js';
+export type { JournalStats } from './journal/journal.js';
 export { needsRecovery, type Recovery, recover } from './journal/recovery.js';
+export { ext4Kind } from './kind.js';
 export { mkfs } from './mkfs/mkfs.js';
 export type { MkfsOptions } from './mkfs/options.js';
 export {

@@ -14,7 +14,7 @@ export function crc(register: number, bytes: Uint8Array, from: number = 0, end: 
 }
 
 /** The register after a 32-bit number. */
-export function crcOf32(register: number, value: number): number {
+function crcOf32(register: number, value: number): number {
   put32(word, 0, value);
   return crc32c.update(register, word, 0, 4);
 }

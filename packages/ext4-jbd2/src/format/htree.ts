@@ -49,10 +49,6 @@ export function indexBlock(block: Uint8Array, offset: number, entry: number): nu
   return u32(block, offset + entry * SLOT + 4);
 }
 
-export function setIndexBlock(block: Uint8Array, offset: number, entry: number, logical: number): void {
-  put32(block, offset + entry * SLOT + 4, logical);
-}
-
 /** Puts an entry behind `entry`. */
 export function insertIndex(block: Uint8Array, offset: number, entry: number, hash: number, logical: number): void {
   const count = indexCount(block, offset);
@@ -92,7 +88,7 @@ export function initRootInfo(root: Uint8Array, hashVersion: number): void {
 }
 
 /** Checksum behind the last entry that there is room for. */
-export function indexChecksum(inodeSeed: number, block: Uint8Array, offset: number): number {
+function indexChecksum(inodeSeed: number, block: Uint8Array, offset: number): number {
   const tail = offset + u16(block, offset) * SLOT;
   let register = crc(inodeSeed, block, 0, offset + indexCount(block, offset) * SLOT);
   register = crc(register, block, tail, tail + 4);

@@ -1,5 +1,5 @@
 import { FsError } from '@flashstack/vfs';
-import { byteString, join32, u16, u32 } from './bytes.js';
+import { join32, u16, u32 } from './bytes.js';
 import { Compat, Incompat, RoCompat, unreadable } from './features.js';
 
 /** Where the superblock lies, in bytes, and how long it is. */
@@ -227,11 +227,4 @@ export function superblockBlocks(g: Geometry, group: number): number {
   if (!hasSuperblock(g, group)) return 0;
   const reserved = (g.compat & Compat.resizeInode) !== 0 ? g.reservedGdtBlocks : 0;
   return 1 + g.descriptorBlocks + reserved;
-}
-
-/** A text field that ends at a zero byte. */
-export function superblockText(sb: Uint8Array, at: number, bytes: number): string {
-  const text = byteString(sb, at, bytes);
-  const end = text.indexOf('\0');
-  return end < 0 ? text : text.slice(0, end);
 }

@@ -65,7 +65,7 @@ export interface JournalFormat {
 }
 
 /** What a journal's own checksum must be. */
-export function journalSuperblockChecksum(jsb: Uint8Array): number {
+function journalSuperblockChecksum(jsb: Uint8Array): number {
   let register = crc(0xffff_ffff, jsb, 0, JSB.s_checksum);
   register = crc(register, new Uint8Array(4));
   return crc(register, jsb, JSB.s_checksum + 4, SUPERBLOCK_BYTES);

@@ -16,7 +16,7 @@ import {
 } from './records.js';
 
 /** A block of a transaction that the log holds. */
-export interface LoggedBlock {
+interface LoggedBlock {
   /** Block of the journal. */
   readonly at: number;
   /** Where it belongs. */
@@ -26,7 +26,7 @@ export interface LoggedBlock {
 }
 
 /** A complete transaction in the log. */
-export interface LoggedTransaction {
+interface LoggedTransaction {
   readonly tid: number;
   /** Its first block in the journal, and that behind its commit block. */
   readonly start: number;
