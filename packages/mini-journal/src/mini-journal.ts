@@ -332,6 +332,7 @@ export class MiniJournalFs implements FileSystem, JournalClient {
     const { journal } = this.volume;
     const { tid, dataTid } = nodeOf(inode);
     const needed = dataOnly ? dataTid : tid;
+    if (journal.failure !== null) throw journal.failure;
     if (needed > journal.committedTid) yield* journal.wait(needed);
     else if (!this.planted.has('overwrite-not-flushed')) yield* flush(this.device);
   }
@@ -372,6 +373,8 @@ export class MiniJournalFs implements FileSystem, JournalClient {
     for (const [inode, [first, last]] of ordered) {
       const length = (last - first + 1) * BLOCK_BYTES;
       yield* cache.writeBack(inode, WritebackReason.sync, first * BLOCK_BYTES, length);
+      // Committed metadata would show what these blocks held before.
+      if (cache.takeError(inode) !== 0) throw new FsError('EIO', `data of inode ${inode.ino} before a commit`);
     }
   }
 
