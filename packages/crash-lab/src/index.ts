@@ -11,6 +11,7 @@ export { type CrashReplay, replayCase } from './explore/replay.js';
 export { type CrashCounts, CrashResult, type CrashSummary } from './explore/result.js';
 export { type TreesOfCase, treesOf } from './explore/tree-difference.js';
 export { type FaultReport, failRequests, type RequestFault } from './faults/fail-requests.js';
+export { misplaceWrites, type WrongWrite } from './faults/misplace-writes.js';
 export { diffOfTrees } from './judge/diff.js';
 export type { History, HistoryEvent } from './judge/history.js';
 export { Judge, judge } from './judge/judge.js';

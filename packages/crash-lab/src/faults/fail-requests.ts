@@ -90,7 +90,8 @@ function failOne(subject: CrashSubject, workload: Workload, fault: RequestFault,
   return violations.length > 0 ? violations : judgeAfter(subject, simulator, memory, () => clock.tick(), history);
 }
 
-function judgeAfter(
+/** What is wrong with what a mount of the sound device finds after a power cut. */
+export function judgeAfter(
   subject: CrashSubject,
   simulator: Simulator,
   memory: BlockDevice,
@@ -134,12 +135,14 @@ function unpromised({ workload, events }: History): Set<string> {
   return paths;
 }
 
-function* all(host: Host, programs: readonly Task<void>[]): Task<void> {
+/** Runs programs beside each other until all have ended. */
+export function* all(host: Host, programs: readonly Task<void>[]): Task<void> {
   const running = programs.map((task, at) => host.simulator.spawn(`program ${at}`, task, { group: host.group }));
   for (const program of running) yield program;
 }
 
-function hostOf(subject: CrashSubject, simulator: Simulator, device: BlockDevice): Host {
+/** A host with the file system of a subject. */
+export function hostOf(subject: CrashSubject, simulator: Simulator, device: BlockDevice): Host {
   const cache = new SimplePageCache(simulator, device);
   return new Host({ simulator, cache, fileSystem: (environment) => subject.scheme.open(device, environment) });
 }
