@@ -91,6 +91,8 @@ test('every shell block of the documentation is one that is tested or one that s
     /^npx vitest /,
     /^pnpm (bench|changeset)/,
     /^git clone /,
+    // .ci/run does both before the tests.
+    /^(apt-get install|packages\/linux-guest\/build\.sh) /,
     /^cd /,
     /^mkdir -p out$/,
     /^#/,
