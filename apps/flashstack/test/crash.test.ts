@@ -126,7 +126,7 @@ describe('crash run', () => {
   test.each([
     [
       'run --fs memfs',
-      'keeps nothing on a device: there is nothing that a power cut could leave. Others: mini-journal',
+      'keeps nothing on a device: there is nothing that a power cut could leave. Others: ext4, mini-journal',
     ],
     ['run --fs mini-jurnal', 'Did you mean "mini-journal"?'],
     ['run', "required option '--fs <name>' not specified"],
