@@ -105,6 +105,8 @@ export class Ranges {
   private *zeroPart(inode: Inode, from: number, length: number, transaction: Transaction | null): Task<void> {
     if (length <= 0) return;
     const page = Math.floor(from / PAGE_BYTES);
+    // Blocks that are kept behind the end have never been written: there is nothing to zero, and the cache loads nothing there.
+    if (page * PAGE_BYTES >= inode.size) return;
     const state = nodeOf(inode).map.stateOf(page);
     if (state === RunState.hole) return;
     const { cache } = this.core.environment;

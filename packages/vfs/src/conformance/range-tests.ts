@@ -99,6 +99,22 @@ export const rangeTests: readonly ConformanceTest[] = [
     },
   },
   {
+    name: 'fallocate: what is kept behind the end is zero, also where odd bytes of it are zeroed or punched out',
+    needs: rangesOf(keepSize, zeroRange, zeroRange | keepSize, punchHole | keepSize),
+    *body(t) {
+      const fd = yield* go(t.root.open('/f', create | readWrite, 0o644));
+      yield* t.put(fd, 'xyz');
+      yield* go(t.root.fallocate(fd, keepSize, 0, 8 * UNIT));
+      yield* go(t.root.fallocate(fd, zeroRange | keepSize, 2 * UNIT + 7, 100));
+      yield* go(t.root.fallocate(fd, zeroRange | keepSize, 3 * UNIT + 7, 2 * UNIT));
+      yield* go(t.root.fallocate(fd, punchHole | keepSize, 5 * UNIT + 7, UNIT));
+      equal((yield* t.fstat(fd)).size, 3, 'size with the space kept');
+      yield* go(t.root.fallocate(fd, zeroRange, 6 * UNIT + 1, 9));
+      equal(yield* t.get(fd, 7 * UNIT, 0), `xyz${'\0'.repeat(6 * UNIT + 7)}`, 'contents');
+      yield* go(t.root.close(fd));
+    },
+  },
+  {
     name: 'fallocate: collapsing takes a range out, inserting makes room',
     needs: rangesOf(collapseRange, insertRange),
     *body(t) {
