@@ -43,6 +43,11 @@ export abstract class Custody implements EraserOwner {
   /** Work that could not be done in the middle of a placement. */
   abstract serve(): void;
 
+  /** The same when no block can be written and no erase is under way: by whatever means there are left. */
+  serveStuck(): void {
+    this.serve();
+  }
+
   slotLost(lpn: number, psn: number): void {
     const flags = this.custody.array.flags;
     if (flags !== null) flags[psn] |= SlotFlag.lost;

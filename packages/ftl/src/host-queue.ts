@@ -126,7 +126,7 @@ export abstract class HostQueue {
     if (eraser.inFlightTotal > 0) return true;
     for (let domain = 0; domain < table.domains; domain++) eraser.releaseWaiting(domain);
     eraser.retry();
-    upkeep.serve();
+    upkeep.serveStuck();
     if (eraser.inFlightTotal > 0) return true;
     if (stats.programFailures + stats.eraseFailures === 0) {
       throw new FtlError('ERR_FTL_STUCK', 'no block can be written, and no erase is under way that would free one');

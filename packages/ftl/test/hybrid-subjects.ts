@@ -14,9 +14,6 @@ const layouts: readonly (Shape & { readonly domain: 'unit' | 'die' | 'superblock
   { domain: 'superblock', channels: 3, blocksPerPlane: 20, pagesPerBlock: 12 },
 ];
 
-/** The seed of a history that ends so. */
-const STUCK = 36;
-
 /** Other groups of SAST every few writes, so that log blocks of groups that are no more are always among the others. */
 function restless(cap: number): string {
   const least = Math.max(1, cap);
@@ -64,8 +61,6 @@ export function hybridSetup(scheme: string): (seed: number, faults: boolean) => 
     const slots = units * (shape.blocksPerPlane ?? 0) * (shape.pagesPerBlock ?? 0) * ((shape.pageBytes ?? 4096) / 4096);
     const chosen: Record<string, number | boolean | string> = {};
     for (const [name, values] of Object.entries(parameters[scheme])) chosen[name] = pick(random, values);
-    // Groups that change with each few dozen writes can leave a drive without a block to write after power cuts: see the README.
-    if (scheme === 'sast' && seed === STUCK) chosen.schedule = '';
     if (scheme === 'sast')
       chosen.cap = chosen.schedule === '' ? Math.min(chosen.cap as number, chosen.dataBlocks as number) : 0;
     if (scheme === 'kast') chosen.schedule = restless(chosen.cap as number);

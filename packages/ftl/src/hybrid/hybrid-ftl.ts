@@ -155,7 +155,7 @@ export class HybridFtl implements DriveFtl, NandClient {
     const mergerParts = { table, layout, frontiers, eraser, stats, data, logs, map, space, numbers, copier };
     this.merger = new Merger({ ...mergerParts, order: gcFreeOrder, ownedByBlocks });
     this.jobs = new Jobs(client, array, scheduler, this);
-    this.upkeep.attach({ frontiers, eraser, jobs: this.jobs, layout, data, logs, merger: this.merger });
+    this.upkeep.attach({ frontiers, eraser, jobs: this.jobs, layout, data, logs, merger: this.merger, space });
     this.scheme = spec.make(this.schemeParts());
     this.reads = new HostReads(this, client);
     this.writes = new HybridWrites(this);

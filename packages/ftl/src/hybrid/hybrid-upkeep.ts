@@ -11,7 +11,7 @@ import type { Merger } from './merger.js';
 import type { MetaArea } from './meta-area.js';
 import { type PlacedFrontiers, Role } from './placed-frontiers.js';
 import { Refreshes } from './refreshes.js';
-import type { FrontierNumbers } from './space.js';
+import type { FrontierNumbers, Space } from './space.js';
 
 /** What the upkeep of a hybrid scheme is about. */
 export interface HybridUpkeepParts extends CustodyParts {
@@ -30,6 +30,7 @@ export interface UpkeepPeers {
   readonly data: DataBlocks;
   readonly logs: LogBlocks;
   readonly merger: Merger;
+  readonly space: Space;
 }
 
 /**
@@ -123,6 +124,28 @@ export class HybridUpkeep extends Custody {
     for (let i = 0; i < this.strays.length; i++) if (this.empty(this.strays[i])) i = -1;
     this.refreshes.serve();
     while (this.eraser.hasReady) this.eraser.serveReady();
+  }
+
+  /**
+   * A cut can leave a merge that was neither done nor can be undone: its target holds the only version of a slot that it got
+   * from RAM, and the blocks before it hold the rest. That is a block more than there are roles for.
+   */
+  override serveStuck(): void {
+    this.serve();
+    if (this.strays.length === 0 || this.eraser.inFlightTotal > 0 || !this.writeTrimMap()) return;
+    this.peers.space.lastResort = true;
+    this.serve();
+    this.peers.space.lastResort = false;
+  }
+
+  /** Writes what is dirty of the trim map; false if there is no room for it. */
+  writeTrimMap(): boolean {
+    const { trimMap, meta } = this.parts;
+    settleAll(this.frontiers, this.frontiers.perDomain);
+    for (let page = trimMap.nextDirty(0); page >= 0; page = trimMap.nextDirty(page + 1)) {
+      if (!meta.write(page)) return false;
+    }
+    return true;
   }
 
   override reset(): void {

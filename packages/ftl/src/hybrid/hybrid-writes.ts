@@ -60,15 +60,10 @@ export class HybridWrites extends HostQueue {
   }
 
   protected flushNow(job: number): boolean {
-    const { frontiers, trimMap, upkeep, meta } = this.ftl;
+    const { frontiers, trimMap, upkeep } = this.ftl;
     const { scheduler } = frontiers;
     this.ftl.scheme.settling();
-    settleAll(frontiers, frontiers.perDomain);
-    for (let page = trimMap.nextDirty(0); page >= 0; page = trimMap.nextDirty(page + 1)) {
-      if (meta.write(page)) continue;
-      if (!upkeep.readOnly) return false;
-      break;
-    }
+    if (!upkeep.writeTrimMap() && !upkeep.readOnly) return false;
     upkeep.serve();
     // What a failed program left is durable only if it has been issued.
     settleAll(frontiers, frontiers.perDomain);

@@ -32,6 +32,8 @@ export class FrontierNumbers {
  * pages of the trim map, and one for a full merge.
  */
 export class Space {
+  /** Blocks may be emptied into what is kept for the trim map, all of which is written. */
+  lastResort = false;
   /** Kept for failures. */
   readonly failureReserve: number;
   private readonly table: BlockTable;
@@ -47,17 +49,19 @@ export class Space {
 
   /** Opens frontier `f` for a data block or a log block; false if none may be taken for it now. */
   openForHost(f: number, domain: number, order: FreeOrder, role: number): boolean {
-    return this.open(f, domain, order, role, this.failureReserve + 1);
+    return this.open(f, domain, order, role, this.failureReserve + 1 + this.meta.reserve(domain));
   }
 
   /** The same for the target of a full merge. `urgent`: to empty a failed block. */
   openForMerge(f: number, domain: number, order: FreeOrder, role: number, urgent: boolean): boolean {
-    return this.open(f, domain, order, role, urgent ? Math.min(1, this.failureReserve) : this.failureReserve);
+    if (urgent && this.lastResort) return this.open(f, domain, order, role, 0);
+    const kept = urgent ? Math.min(1, this.failureReserve) : this.failureReserve;
+    return this.open(f, domain, order, role, kept + this.meta.reserve(domain));
   }
 
   private open(f: number, domain: number, order: FreeOrder, role: number, kept: number): boolean {
     const { table, frontiers } = this;
-    if (table.freeCount[domain] <= kept + this.meta.reserve(domain)) return false;
+    if (table.freeCount[domain] <= kept) return false;
     frontiers.open(f, domain, order);
     frontiers.role[frontiers.block[f]] = role;
     return true;
