@@ -1,17 +1,9 @@
-import {
-  type BlockDevice,
-  BlockOp,
-  type BlockRequest,
-  MemoryDevice,
-  Origin,
-  WrapperDevice,
-} from '@flashstack/block-device';
-import { runTask, Simulator } from '@flashstack/sim';
+import { type BlockDevice, BlockOp, type BlockRequest, Origin, WrapperDevice } from '@flashstack/block-device';
 import type { Violation } from '../judge/violation.js';
 import type { CrashSubject } from '../subject.js';
-import { executeWorkload, makeBase } from '../workload/execute.js';
+import { executeWorkload } from '../workload/execute.js';
 import type { Workload } from '../workload/workload.js';
-import { all, type FaultReport, hostOf, judgeAfter } from './fail-requests.js';
+import { all, eachRequest, type FaultReport, hostOf, judgeAfter, preparedDevice } from './faulty-run.js';
 
 /** What the drive does to one write that it says is done: nothing, or it puts it somewhere else. */
 export type WrongWrite = 'lost' | 'misdirected';
@@ -63,24 +55,12 @@ export function misplaceWrites(
   wrong: WrongWrite,
   shift: number = 1,
 ): FaultReport {
-  const report: FaultReport = { runs: 0, violations: [] };
-  for (let request = 0; ; request++) {
-    const violations = misplaceOne(subject, workload, request, wrong === 'lost' ? 0 : shift);
-    if (violations === null) return report;
-    report.runs++;
-    for (const violation of violations) report.violations.push({ request, violation });
-  }
+  return eachRequest((request) => misplaceOne(subject, workload, request, wrong === 'lost' ? 0 : shift));
 }
 
 /** Null: the workload writes less. */
 function misplaceOne(subject: CrashSubject, workload: Workload, which: number, shift: number): Violation[] | null {
-  const simulator = new Simulator();
-  const memory = new MemoryDevice({ blockCount: subject.blocks, features: { volatileCache: true } });
-  runTask(simulator, subject.scheme.format(memory), 'format');
-  const prepared = hostOf(subject, simulator, memory);
-  prepared.run(prepared.mount());
-  prepared.run(makeBase(workload.base, prepared));
-  prepared.run(prepared.unmount());
+  const { simulator, memory } = preparedDevice(subject, workload);
   const device = new WrongWriteDevice(memory, which, shift);
   const host = hostOf(subject, simulator, device);
   host.run(host.mount());
