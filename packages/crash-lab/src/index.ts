@@ -21,6 +21,16 @@ export { RULE_TITLES } from './judge/rule-titles.js';
 export { DURABILITY_RULES, type DurabilityRules, POSIX_RULES } from './judge/rules.js';
 export type { Tree, TreeNode } from './judge/tree.js';
 export type { Violation } from './judge/violation.js';
+export type { MutantEnd, MutantOutcome } from './mutate/exercise.js';
+export {
+  type FailedMutant,
+  ImageMutation,
+  type MutationOptions,
+  type MutationReport,
+} from './mutate/mutate-image.js';
+export type { Mutation } from './mutate/mutator.js';
+export type { DeviceBudget } from './mutate/overlay-device.js';
+export { sampleImage } from './mutate/sample-image.js';
 export {
   type CrashRecord,
   type CrashSettings,

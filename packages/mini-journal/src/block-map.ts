@@ -1,5 +1,6 @@
 import { Origin } from '@flashstack/block-device';
 import type { Task } from '@flashstack/sim';
+import { FsError } from '@flashstack/vfs';
 import { BLOCK_BYTES } from './layout.js';
 import type { Metadata } from './metadata.js';
 
@@ -22,6 +23,8 @@ export class BlockMap {
   /** What the inode says. */
   readonly words: Uint32Array = new Uint32Array(MAP_WORDS);
   private readonly metadata: Metadata;
+  /** Number of the inode. */
+  private readonly ino: number;
   /** The block of each page, 0 for a hole; pages behind its end are holes. */
   private pages: Uint32Array = new Uint32Array(DIRECT);
   private mapped = 0;
@@ -30,8 +33,9 @@ export class BlockMap {
   /** Pages, and indirect blocks (as −2 − group; −1: the double one), that have been promised a block. */
   private readonly promised: Set<number> = new Set();
 
-  constructor(metadata: Metadata) {
+  constructor(metadata: Metadata, ino: number) {
     this.metadata = metadata;
+    this.ino = ino;
   }
 
   /** Blocks in use and promised. */
@@ -41,13 +45,19 @@ export class BlockMap {
 
   /** Reads what `words` leads to. @throws FsError EIO, EUCLEAN */
   *load(): Task<void> {
-    for (let page = 0; page < DIRECT; page++) if (this.words[page] !== 0) this.set(page, this.words[page]);
-    if (this.words[DIRECT] !== 0) yield* this.loadGroup(0, this.words[DIRECT]);
+    const seen = new Set<number>();
+    for (let page = 0; page < DIRECT; page++) {
+      if (this.words[page] === 0) continue;
+      this.claim(this.words[page], `page ${page}`, seen);
+      this.set(page, this.words[page]);
+    }
+    if (this.words[DIRECT] !== 0) yield* this.loadGroup(0, this.words[DIRECT], seen);
     if (this.words[DIRECT + 1] === 0) return;
+    this.claim(this.words[DIRECT + 1], 'double indirect block', seen);
     const children = wordsOf(yield* this.metadata.load(this.words[DIRECT + 1], Origin.node));
     for (let at = 0; at < FAN; at++) {
       const block = children.getUint32(at * 4, true);
-      if (block !== 0) yield* this.loadGroup(at + 1, block);
+      if (block !== 0) yield* this.loadGroup(at + 1, block, seen);
     }
   }
 
@@ -133,13 +143,27 @@ export class BlockMap {
     this.pages[page] = block;
   }
 
-  private *loadGroup(group: number, block: number): Task<void> {
+  /** Pages behind the last that has a block. */
+  get end(): number {
+    for (let page = this.pages.length; page > 0; page--) if (this.pages[page - 1] !== 0) return page;
+    return 0;
+  }
+
+  private claim(block: number, what: string, seen: Set<number>): void {
+    if (seen.has(block)) throw new FsError('EUCLEAN', `inode ${this.ino}, ${what}: block ${block} occurs twice`);
+    seen.add(block);
+    this.metadata.claim(block, this.ino, what);
+  }
+
+  private *loadGroup(group: number, block: number, seen: Set<number>): Task<void> {
+    this.claim(block, `indirect block ${group}`, seen);
     const words = wordsOf(yield* this.metadata.load(block, Origin.node));
     const entry = { block, pages: 0 };
     this.groups.set(group, entry);
     for (let at = 0; at < FAN; at++) {
       const found = words.getUint32(at * 4, true);
       if (found === 0) continue;
+      this.claim(found, `page ${DIRECT + group * FAN + at}`, seen);
       this.set(DIRECT + group * FAN + at, found);
       entry.pages++;
     }
@@ -186,7 +210,7 @@ export class BlockMap {
 
   private takeFor(key: number, zeroed: boolean): number {
     this.unpromise(key);
-    return zeroed ? this.metadata.takeZeroed() : this.metadata.take();
+    return zeroed ? this.metadata.takeZeroed(this.ino) : this.metadata.take(this.ino);
   }
 
   private promiseOne(key: number): void {

@@ -3,7 +3,7 @@ import type { Task } from '@flashstack/sim';
 import { type DirectoryEntry, FsError, type Inode } from '@flashstack/vfs';
 import { BLOCK_BYTES } from './layout.js';
 import type { Metadata } from './metadata.js';
-import { nodeOf } from './node.js';
+import { isKind, nodeOf } from './node.js';
 
 /** Bytes of an entry: number, kind, length of the name, name. */
 export const SLOT_BYTES = 264;
@@ -45,12 +45,17 @@ export class Directory {
       const block = map.get(page);
       if (block === 0) throw new FsError('EUCLEAN', `directory ${this.inode.ino}: block ${page} is missing`);
       const bytes = yield* this.metadata.load(block, Origin.directory);
-      for (let at = 0; at < BLOCK_SLOTS; at++) this.loadSlot(bytes, at, page * BLOCK_SLOTS + at);
+      for (let at = 0; at < BLOCK_SLOTS; at++) this.loadSlot(bytes, at, page * BLOCK_SLOTS + at, block);
     }
   }
 
   get(name: string): number {
     return this.byName.get(name)?.ino ?? 0;
+  }
+
+  /** The kind that the entry of a name tells. */
+  kindOf(name: string): number {
+    return this.byName.get(name)?.kind ?? 0;
   }
 
   /** Blocks that a new entry needs. */
@@ -112,7 +117,7 @@ export class Directory {
     for (let at = 0; at < BLOCK_SLOTS; at++) this.bySlot.push(null);
   }
 
-  private loadSlot(bytes: Uint8Array, at: number, slot: number): void {
+  private loadSlot(bytes: Uint8Array, at: number, slot: number, block: number): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset + at * SLOT_BYTES, SLOT_BYTES);
     const ino = view.getUint32(0, true);
     if (ino === 0) {
@@ -122,8 +127,16 @@ export class Directory {
     }
     let name = '';
     for (let i = 0; i < view.getUint8(5); i++) name += String.fromCharCode(view.getUint8(8 + i));
+    const kind = view.getUint8(4);
+    const wrong = (what: string): never => {
+      throw new FsError('EUCLEAN', `directory ${this.inode.ino}, block ${block}, entry ${at}: ${what}`);
+    };
+    if (name === '' || name.includes('/') || name.includes('\0') || name === '.' || name === '..')
+      wrong('a name that is none');
+    if (this.byName.has(name)) wrong('a name that occurs twice');
+    if (!isKind(kind)) wrong(`kind ${kind}`);
     this.bySlot[slot] = name;
-    this.byName.set(name, { slot, ino, kind: view.getUint8(4) });
+    this.byName.set(name, { slot, ino, kind });
   }
 
   private slotView(slot: number): DataView {

@@ -1,5 +1,6 @@
 export { checkMiniJournal } from './check.js';
 export { formatMiniJournal } from './format.js';
+export { miniJournalImage } from './image-format.js';
 export type { JournalStats } from './journal.js';
 export { miniJournalKind } from './kind.js';
 export type { FormatOptions } from './layout.js';

@@ -4,7 +4,7 @@ import { Directory } from './directory.js';
 import type { Transaction } from './journal.js';
 import { BLOCK_INODES, INODE_BYTES, type Layout } from './layout.js';
 import type { Metadata } from './metadata.js';
-import { decodeInode, encodeInode, isKind, kindIn, Node, nodeOf } from './node.js';
+import { checkInode, decodeInode, encodeInode, isKind, kindIn, Node, nodeOf } from './node.js';
 
 /** Inodes in memory, and which numbers are taken. */
 export class Inodes {
@@ -40,9 +40,10 @@ export class Inodes {
     const record = this.record(ino);
     if (!isKind(kindIn(record))) throw new FsError('EUCLEAN', `inode ${ino} has kind ${kindIn(record)}`);
     const inode = new Inode(this.simulator, ino, kindIn(record));
-    inode.state = new Node(this.metadata);
+    inode.state = new Node(this.metadata, ino);
     decodeInode(inode, record);
     yield* nodeOf(inode).map.load();
+    checkInode(inode, this.layout.inodes);
     inode.sectors = nodeOf(inode).map.blocks * 8;
     const meanwhile = this.known.get(ino);
     if (meanwhile !== undefined) return meanwhile;
@@ -59,7 +60,7 @@ export class Inodes {
     const inode = new Inode(this.simulator, this.cursor, kind);
     const record = this.record(inode.ino);
     inode.generation = new DataView(record.buffer, record.byteOffset).getUint32(24, true) + 1;
-    inode.state = new Node(this.metadata);
+    inode.state = new Node(this.metadata, inode.ino);
     this.known.set(inode.ino, inode);
     this.free--;
     return inode;

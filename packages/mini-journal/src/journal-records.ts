@@ -32,11 +32,16 @@ export function kindOf(bytes: Uint8Array, tid: number): number {
   return view.getUint32(4, true);
 }
 
+/** What the checksum in a header block must be. */
+export function headerChecksum(bytes: Uint8Array): number {
+  return crc.checksum(bytes.subarray(0, 20)) >>> 0;
+}
+
 /** The header block. */
 export function encodeHeader({ tid, position }: JournalHeader): Uint8Array {
   const { bytes, view } = record(RecordKind.header, tid);
   view.setUint32(16, position, true);
-  view.setUint32(20, crc.checksum(bytes.subarray(0, 20)), true);
+  view.setUint32(20, headerChecksum(bytes), true);
   return bytes;
 }
 
@@ -45,7 +50,9 @@ export function decodeHeader(bytes: Uint8Array): JournalHeader | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const tid = view.getFloat64(8, true);
   if (kindOf(bytes, tid) !== RecordKind.header) return null;
-  if (view.getUint32(20, true) !== crc.checksum(bytes.subarray(0, 20))) return null;
+  if (view.getUint32(20, true) !== headerChecksum(bytes)) return null;
+  // Numbers above would not grow by one any more.
+  if (!(Number.isSafeInteger(tid) && tid >= 1 && tid < 2 ** 52)) return null;
   return { tid, position: view.getUint32(16, true) };
 }
 

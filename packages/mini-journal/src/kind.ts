@@ -2,6 +2,7 @@ import type { StrategyKind } from '@flashstack/sim';
 import type { FileSystemScheme } from '@flashstack/vfs';
 import { checkMiniJournal } from './check.js';
 import { formatMiniJournal } from './format.js';
+import { miniJournalImage } from './image-format.js';
 import { MiniJournalFs } from './mini-journal.js';
 
 interface Parameters {
@@ -47,6 +48,7 @@ export const miniJournalKind: StrategyKind<FileSystemScheme> = {
       format: (device) => formatMiniJournal(device, layout),
       open: (device, environment) => new MiniJournalFs(device, environment, { commitIntervalNs }),
       check: (device) => checkMiniJournal(device),
+      image: miniJournalImage,
       register: (fileSystem, layer) => {
         const { journal } = fileSystem as MiniJournalFs;
         for (const [name, before] of Object.entries({ ...journal })) {

@@ -21,6 +21,8 @@ export class Metadata {
   private readonly planted: Planted;
   /** A planted defect that shows when freed blocks are the next to be taken. */
   private readonly eager: boolean;
+  /** Inode that each block is known to belong to, 0: none yet. */
+  private readonly owners: Uint32Array;
   private takeable = 0;
   private cursor = 0;
   /** Blocks that writes and directories have been promised. */
@@ -34,6 +36,7 @@ export class Metadata {
     this.layout = layout;
     this.running = running;
     this.busy = new Uint8Array(layout.blocks).fill(1);
+    this.owners = new Uint32Array(layout.blocks);
     this.cursor = layout.dataStart;
   }
 
@@ -66,6 +69,18 @@ export class Metadata {
     }
   }
 
+  /** An inode's map names a block. @throws FsError EUCLEAN if it cannot be that inode's */
+  claim(block: number, ino: number, what: string): void {
+    const wrong = (why: string): never => {
+      throw new FsError('EUCLEAN', `inode ${ino}, ${what}: block ${block} ${why}`);
+    };
+    if (block < this.layout.dataStart || block >= this.layout.blocks) wrong('is outside the data');
+    if ((this.mapByte(block) & (1 << (block & 7))) === 0) wrong('is free in the bitmap');
+    const owner = this.owners[block];
+    if (owner !== 0 && owner !== ino) wrong(`belongs to inode ${owner}`);
+    this.owners[block] = ino;
+  }
+
   /** A block that is in memory. */
   get(block: number): Uint8Array {
     const bytes = this.blocks.get(block);
@@ -94,20 +109,21 @@ export class Metadata {
   }
 
   /** A free block; what it is for has been promised or is available. */
-  take(): number {
+  take(ino: number): number {
     if (this.takeable === 0) throw new FsError('ENOSPC');
     const { blocks, dataStart } = this.layout;
     while (this.busy[this.cursor] !== 0) this.cursor = this.cursor + 1 === blocks ? dataStart : this.cursor + 1;
     const block = this.cursor;
     this.busy[block] = 1;
     this.takeable--;
+    this.owners[block] = ino;
     this.setBit(block, true);
     return block;
   }
 
   /** A free block for metadata, zero. */
-  takeZeroed(): number {
-    const block = this.take();
+  takeZeroed(ino: number): number {
+    const block = this.take(ino);
     this.blocks.set(block, new Uint8Array(BLOCK_BYTES));
     this.running().blocks.add(block);
     return block;
@@ -116,6 +132,7 @@ export class Metadata {
   /** Gives a block up. */
   release(block: number): void {
     this.setBit(block, false);
+    this.owners[block] = 0;
     this.freed.push({ tid: this.running().tid, block });
     if (this.planted.has('reused-at-once')) this.checkpointed(this.running().tid);
     if (this.blocks.delete(block)) this.running().blocks.delete(block);

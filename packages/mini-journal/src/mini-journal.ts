@@ -119,8 +119,16 @@ export class MiniJournalFs implements FileSystem, JournalClient {
 
   *lookup(directory: Inode, name: string): Task<Inode | null> {
     const { inodes } = this.volume;
-    const ino = (yield* inodes.directory(directory)).get(name);
-    return ino === 0 ? null : yield* inodes.get(ino);
+    const entries = yield* inodes.directory(directory);
+    const ino = entries.get(name);
+    if (ino === 0) return null;
+    const inode = yield* inodes.get(ino);
+    const said = entries.kindOf(name);
+    if (said === inode.kind) return inode;
+    throw new FsError(
+      'EUCLEAN',
+      `directory ${directory.ino}: an entry of kind ${said} leads to inode ${ino} of kind ${inode.kind}`,
+    );
   }
 
   *create(directory: Inode, name: string | null, what: NewInode): Task<Inode> {

@@ -1,7 +1,7 @@
-import { FileKind, type Inode } from '@flashstack/vfs';
-import { BlockMap, MAP_WORDS } from './block-map.js';
+import { FileKind, FsError, type Inode } from '@flashstack/vfs';
+import { BlockMap, MAP_WORDS, MOST_PAGES } from './block-map.js';
 import type { Directory } from './directory.js';
-import { INODE_BYTES } from './layout.js';
+import { BLOCK_BYTES, INODE_BYTES } from './layout.js';
 import type { Metadata } from './metadata.js';
 
 /** Offset of the map in the record of an inode. */
@@ -19,8 +19,8 @@ export class Node {
   /** Last transaction that changed what is needed to read its data. */
   dataTid = 0;
 
-  constructor(metadata: Metadata) {
-    this.map = new BlockMap(metadata);
+  constructor(metadata: Metadata, ino: number) {
+    this.map = new BlockMap(metadata, ino);
   }
 }
 
@@ -71,6 +71,29 @@ export function decodeInode(inode: Inode, record: Uint8Array): void {
   inode.changedNsec = view.getUint32(80, true);
   inode.bornNsec = view.getUint32(84, true);
   for (let at = 0; at < MAP_WORDS; at++) node.map.words[at] = view.getUint32(MAP_OFFSET + at * 4, true);
+}
+
+/**
+ * Throws unless what an inode says makes sense by itself; its map is loaded. `inodes`: numbers there are.
+ * @throws FsError EUCLEAN
+ */
+export function checkInode(inode: Inode, inodes: number): void {
+  const { ino, kind, size } = inode;
+  const { map, parent } = nodeOf(inode);
+  const wrong = (what: string): never => {
+    throw new FsError('EUCLEAN', `inode ${ino}: ${what}`);
+  };
+  if (!(Number.isSafeInteger(size) && size >= 0 && size <= MOST_PAGES * BLOCK_BYTES)) wrong(`size ${size}`);
+  const seconds = [inode.accessedSec, inode.modifiedSec, inode.changedSec, inode.bornSec];
+  const parts = [inode.accessedNsec, inode.modifiedNsec, inode.changedNsec, inode.bornNsec];
+  if (!seconds.every(Number.isSafeInteger) || parts.some((part) => part >= 1e9)) wrong('a time that is none');
+  if (kind === FileKind.symlink && !(size >= 1 && size <= BLOCK_BYTES && map.get(0) !== 0)) {
+    wrong(`a symbolic link of size ${size}${map.get(0) === 0 ? ' without a block' : ''}`);
+  }
+  if (map.end > Math.ceil(size / BLOCK_BYTES)) wrong(`page ${map.end - 1} is behind the end at ${size}`);
+  if (kind !== FileKind.directory) return;
+  if (map.end * BLOCK_BYTES !== size) wrong(`a directory of ${map.end} blocks and size ${size}`);
+  if (!(parent >= 1 && parent < inodes)) wrong(`its directory is inode ${parent} of ${inodes}`);
 }
 
 /** Kind of the inode in a record; 0: it is free. */

@@ -60,7 +60,7 @@ function readTransaction(
     if (kind !== RecordKind.descriptor) return null;
     seen.push(bytes);
     for (const block of blocksIn(bytes)) {
-      if (block >= layout.blocks || seen.length >= layout.journalBlocks) return null;
+      if (block < layout.bitmapStart || block >= layout.blocks || seen.length >= layout.journalBlocks) return null;
       const copy = take();
       seen.push(copy);
       writes.push([block, copy]);

@@ -48,7 +48,8 @@ export class Volume {
     yield* this.metadata.loadMaps();
     const orphans = this.inodes.scan();
     this.top = yield* this.inodes.get(ROOT);
-    if (this.top.kind !== FileKind.directory) throw new FsError('EUCLEAN', 'the root is no directory');
+    if (this.top.kind !== FileKind.directory) throw new FsError('EUCLEAN', `inode ${ROOT}: the root is no directory`);
+    if (this.top.links === 0) throw new FsError('EUCLEAN', `inode ${ROOT}: the root has no links`);
     if (this.planted.has('orphans-kept')) return;
     for (const ino of orphans) this.drop(yield* this.inodes.get(ino));
   }

@@ -2,6 +2,7 @@ import type { BlockDevice } from '@flashstack/block-device';
 import type { LayerStats, StrategyKind, Task } from '@flashstack/sim';
 import type { FileSystem, FsEnvironment } from './file-system.js';
 import { finished } from './finished.js';
+import type { ImageFormat } from './image-format.js';
 import { MemFs } from './memfs/memfs.js';
 import { MEMFS_PARAMETERS, type MemFsOptions } from './memfs/options.js';
 
@@ -15,6 +16,8 @@ export interface FileSystemScheme {
   open(device: BlockDevice, environment: FsEnvironment): FileSystem;
   /** Its own checker: what is wrong with an image that is not mounted, in words. Absent: it has none. */
   check?(device: BlockDevice): Task<string[]>;
+  /** What lies where in its images, for tools that damage them on purpose. Absent: they cannot. */
+  readonly image?: ImageFormat;
   /** Registers what it counts, from the time of the call on; it is mounted then. */
   register?(fileSystem: FileSystem, layer: LayerStats): void;
 }

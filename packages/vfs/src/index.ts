@@ -11,6 +11,7 @@ export {
   RenameFlag,
 } from './file-system.js';
 export { type FileSystemScheme, fileSystemKinds } from './file-system-kinds.js';
+export type { FieldKind, ImageBytes, ImageField, ImageFormat, ImageMap, ImageStructure } from './image-format.js';
 export { FileKind, Inode, Stamp, WallClock } from './inode.js';
 export { lockTwo, unlockTwo } from './lock-two.js';
 export { MemFs } from './memfs/memfs.js';
