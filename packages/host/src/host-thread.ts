@@ -130,9 +130,10 @@ export class HostThread extends DescriptorThread implements Thread {
     accessed: readonly [number, number] | null,
     modified: readonly [number, number] | null,
     at: number = AT_WORKING_DIRECTORY,
+    follow: boolean = true,
   ): MaybeTask {
     const { attributes: cost } = this.begin();
-    return this.withPath(path, at, true, cost, (thread, inode) =>
+    return this.withPath(path, at, follow, cost, (thread, inode) =>
       attributes.utimens(thread, inode, accessed, modified, path),
     );
   }

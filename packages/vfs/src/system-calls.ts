@@ -158,12 +158,13 @@ export interface Thread {
   chown(path: string, uid: number, gid: number, at?: number): MaybeTask;
   lchown(path: string, uid: number, gid: number, at?: number): MaybeTask;
   fchown(fd: number, uid: number, gid: number): MaybeTask;
-  /** Null: the present. */
+  /** Null: the present. `follow` false: of a symbolic link itself. */
   utimens(
     path: string,
     accessed: readonly [number, number] | null,
     modified: readonly [number, number] | null,
     at?: number,
+    follow?: boolean,
   ): MaybeTask;
   /** Appends entries to `out`; their number, 0 at the end. */
   readdir(fd: number, out: DirectoryEntry[]): MaybeTask;

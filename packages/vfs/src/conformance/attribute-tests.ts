@@ -1,7 +1,7 @@
 import type { MaybeTask, Task } from '@flashstack/sim';
-import { FallocateMode, type FileStatus, OpenFlag } from '../index.js';
+import { AT_WORKING_DIRECTORY, FallocateMode, type FileStatus, OpenFlag } from '../index.js';
 import { type ConformanceTest, equal, fails, go, type Tester } from './harness.js';
-import { holes } from './offers.js';
+import { holes, symbolicLinks } from './offers.js';
 
 const { readOnly, readWrite, writeOnly } = OpenFlag;
 
@@ -109,6 +109,18 @@ export const attributeTests: readonly ConformanceTest[] = [
         );
         if (again || timeNs === 1) equal(found.modifiedNsec, expected(987_654_321), `its nanoseconds ${when}`);
       }
+    },
+  },
+  {
+    name: 'utimens: of a symbolic link itself, or of what it leads to',
+    needs: symbolicLinks,
+    *body(t) {
+      yield* t.file('/f');
+      yield* go(t.root.symlink('f', '/s'));
+      yield* go(t.root.utimens('/s', [1_111_111_110, 0], [1_222_222_222, 0], AT_WORKING_DIRECTORY, false));
+      yield* go(t.root.utimens('/s', [1_333_333_334, 0], [1_444_444_444, 0]));
+      equal((yield* t.lstat('/s')).modifiedSec, 1_222_222_222, 'modification time of the link');
+      equal((yield* t.lstat('/f')).modifiedSec, 1_444_444_444, 'modification time of the file');
     },
   },
   {
