@@ -10,12 +10,17 @@ export { ext4Kind } from './kind.js';
 export { mkfs } from './mkfs/mkfs.js';
 export type { MkfsOptions } from './mkfs/options.js';
 export {
+  type FilePiece,
+  FilePieces,
   readAttributes,
   readContents,
+  readDevice,
   readEntries,
   readTarget,
   type StoredEntry,
   visibleAttributes,
 } from './volume/contents.js';
 export { type FileMap, readMap } from './volume/file-map.js';
+export { type JournalSummary, readJournal, type TransactionSummary } from './volume/journal-summary.js';
+export { type GroupSummary, summaryOf, type VolumeSummary } from './volume/summary.js';
 export { type StoredInode, Volume } from './volume/volume.js';

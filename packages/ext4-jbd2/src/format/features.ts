@@ -144,7 +144,9 @@ const WRITABLE_RO =
   RoCompat.dirNlink |
   RoCompat.extraIsize |
   RoCompat.metadataCsum;
-const WRITABLE_COMPAT = Compat.dirPrealloc | Compat.hasJournal | Compat.extAttr | Compat.resizeInode | Compat.dirIndex;
+/** The file of orphans stays empty: unlinked files that are open go into the list in the superblock, as where that file is full. */
+const WRITABLE_COMPAT =
+  Compat.dirPrealloc | Compat.hasJournal | Compat.extAttr | Compat.resizeInode | Compat.dirIndex | Compat.orphanFile;
 
 /** Incompatible features for which there is no code: an image with one is refused. */
 export function unreadable(incompat: number): string[] {

@@ -20,7 +20,8 @@ import {
   leafChecksum,
   TAIL_BYTES,
 } from '../format/dir-block.js';
-import { I_BLOCK, I_BLOCK_BYTES, InodeFlag } from '../format/inode-record.js';
+import type { Extent } from '../format/extents.js';
+import { deviceOf, I_BLOCK, I_BLOCK_BYTES, InodeFlag } from '../format/inode-record.js';
 import { readMap } from './file-map.js';
 import type { StoredInode, Volume } from './volume.js';
 
@@ -102,26 +103,74 @@ export function* readContents(
   inode: StoredInode,
   take: (part: Uint8Array, offset: number) => void,
 ): Task<void> {
-  const { size } = inode.record;
-  if ((inode.record.flags & InodeFlag.inlineData) !== 0) {
+  const pieces = yield* FilePieces.of(volume, inode);
+  for (let piece = yield* pieces.next(); piece !== null; piece = yield* pieces.next()) take(piece.bytes, piece.offset);
+}
+
+/** A part of a file's contents. */
+export interface FilePiece {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The contents of a file, piece by piece for whoever waits between them: holes and unwritten extents are left out. */
+export class FilePieces {
+  private readonly volume: Volume;
+  private readonly inode: StoredInode;
+  private readonly extents: readonly Extent[];
+  /** Contents that lie in the inode and have not been handed out. */
+  private inline: Uint8Array | null;
+  /** The extent that comes next, and the block in it. */
+  private index = 0;
+  private at = 0;
+
+  private constructor(volume: Volume, inode: StoredInode, extents: readonly Extent[], inline: Uint8Array | null) {
+    this.volume = volume;
+    this.inode = inode;
+    this.extents = extents;
+    this.inline = inline;
+  }
+
+  /** @throws FsError EUCLEAN, EIO */
+  static *of(volume: Volume, inode: StoredInode): Task<FilePieces> {
+    const { size, flags } = inode.record;
+    if ((flags & InodeFlag.inlineData) === 0) {
+      const { extents } = yield* readMap(volume, inode);
+      return new FilePieces(volume, inode, extents, null);
+    }
     const contents = yield* inlineContents(volume, inode);
     if (size > contents.length) {
       throw new FsError('EUCLEAN', `inode ${inode.ino}: i_size is ${size}, ${contents.length} bytes are inline`);
     }
-    return take(contents.subarray(0, size), 0);
+    return new FilePieces(volume, inode, [], contents.subarray(0, size));
   }
-  const { blockBytes } = volume.geometry;
-  const { extents } = yield* readMap(volume, inode);
-  for (const { logical, length, physical, unwritten } of extents) {
-    if (unwritten) continue;
-    for (let at = 0; at < length && (logical + at) * blockBytes < size; at += CHUNK) {
-      const count = Math.min(CHUNK, length - at);
-      const where = `inode ${inode.ino}, contents`;
-      const part = yield* volume.io.read(physical + at, count, Origin.fileData, where);
-      const offset = (logical + at) * blockBytes;
-      take(part.subarray(0, Math.min(part.length, size - offset)), offset);
+
+  /** The next piece, or null at the end. @throws FsError EIO */
+  *next(): Task<FilePiece | null> {
+    const { size } = this.inode.record;
+    const { blockBytes } = this.volume.geometry;
+    if (this.inline !== null) {
+      const bytes = this.inline;
+      this.inline = null;
+      return { offset: 0, bytes };
     }
+    for (; this.index < this.extents.length; this.index++, this.at = 0) {
+      const { logical, length, physical, unwritten } = this.extents[this.index];
+      const offset = (logical + this.at) * blockBytes;
+      if (unwritten || this.at >= length || offset >= size) continue;
+      const count = Math.min(CHUNK, length - this.at);
+      const where = `inode ${this.inode.ino}, contents`;
+      const bytes = yield* this.volume.io.read(physical + this.at, count, Origin.fileData, where);
+      this.at += count;
+      return { offset, bytes: bytes.subarray(0, Math.min(bytes.length, size - offset)) };
+    }
+    return null;
   }
+}
+
+/** Number of a device node. */
+export function readDevice(inode: StoredInode): number {
+  return deviceOf(inode.bytes, 0);
 }
 
 /** All entries of a directory, `.` and `..` among them. @throws FsError EUCLEAN, EIO */
