@@ -5,6 +5,7 @@ import { runDemo } from './demo-command.js';
 import { listDevices, showDevice } from './devices-command.js';
 import { ExitCode } from './exit-code.js';
 import type { ExperimentFlags } from './experiment-command.js';
+import { addImage } from './image/flags.js';
 import { InterruptedError } from './interrupt.js';
 import { type MappingSizeFlags, runMappingSize } from './mapping-size-command.js';
 import { addFlags, specFlags, traceFlags } from './option-flags.js';
@@ -22,8 +23,8 @@ import { runValidate, type ValidateFlags } from './validate-command.js';
 const exitCodes = `
 Exit codes:
   0    done
-  1    the answer is no: the drive failed requests, a figure is missed, or a
-       power cut loses something
+  1    the answer is no: the drive failed requests, a figure is missed, a power
+       cut loses something, or an image is damaged
   2    wrong input or usage
   3    input or output failed on this machine, or flashstack itself did
   130  interrupted; the partial result has been printed, with --out also kept
@@ -96,7 +97,9 @@ function program(host: Host, settings: CliSettings, outcome: { code: number }): 
   addReproduce(root, settings, session, ends);
   addValidate(root, session, ends);
   addTrace(root, session, ends);
-  addCrash(root, { common, collect, session, ends, exitCodes });
+  const parts = { common, collect, session, ends, exitCodes };
+  addCrash(root, parts);
+  addImage(root, parts);
   addDevices(root, session);
   addMappingSize(root, session);
   addReadahead(root, session);

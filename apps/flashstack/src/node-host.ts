@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { HostError, reasonOf } from '@flashstack/experiment/node';
 import type { Host, Output } from './terminal.js';
@@ -9,6 +10,8 @@ export function nodeHost(): Host {
     stdout: output(1, process.stdout.isTTY === true),
     stderr: output(2, process.stderr.isTTY === true),
     nowMs: () => performance.now(),
+    epochSec: () => Math.floor(Date.now() / 1000),
+    randomBytes: (count) => randomBytes(count),
     cpuSeconds: () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;
@@ -30,13 +33,10 @@ export function nodeHost(): Host {
  * quietly; what stderr cannot take is nobody's to hear, and the run goes on.
  */
 function output(file: number, isTerminal: boolean): Output {
-  return {
-    isTerminal,
-    write(text: string): void {
-      const bytes = new TextEncoder().encode(text);
-      for (let at = 0; at < bytes.length; ) at += writeSome(file, bytes.subarray(at));
-    },
+  const writeBytes = (bytes: Uint8Array): void => {
+    for (let at = 0; at < bytes.length; ) at += writeSome(file, bytes.subarray(at));
   };
+  return { isTerminal, writeBytes, write: (text) => writeBytes(new TextEncoder().encode(text)) };
 }
 
 function writeSome(file: number, bytes: Uint8Array): number {

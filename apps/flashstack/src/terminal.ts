@@ -7,6 +7,10 @@ export interface Host {
   readonly stderr: Output;
   /** Milliseconds, only for progress and rates. */
   nowMs(): number;
+  /** Calendar time, whole seconds since 1970: for what an image says of itself. */
+  epochSec(): number;
+  /** Bytes that cannot be foretold, for identifiers. */
+  randomBytes(count: number): Uint8Array;
   /** CPU seconds of this process so far. */
   cpuSeconds(): number;
   /** Largest resident memory of this process so far, in bytes. */
@@ -19,6 +23,8 @@ export interface Host {
 export interface Output {
   readonly isTerminal: boolean;
   write(text: string): void;
+  /** Bytes as they are. */
+  writeBytes(bytes: Uint8Array): void;
 }
 
 /** Names of what is coloured; the meaning, not the colour. */

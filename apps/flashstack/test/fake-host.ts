@@ -21,6 +21,9 @@ export class FakeHost implements Host {
       write: (text) => {
         this.out += text;
       },
+      writeBytes: (bytes) => {
+        this.out += Buffer.from(bytes).toString('latin1');
+      },
     };
     this.stderr = {
       isTerminal: terminal,
@@ -28,11 +31,22 @@ export class FakeHost implements Host {
         this.err += text;
         this.onErr(text);
       },
+      writeBytes: () => {
+        throw new Error('bytes on stderr');
+      },
     };
   }
 
   nowMs(): number {
     return this.clockMs;
+  }
+
+  epochSec(): number {
+    return 1_700_000_000;
+  }
+
+  randomBytes(count: number): Uint8Array {
+    return Uint8Array.from({ length: count }, (_, at) => at + 1);
   }
 
   /** No two runs take the same time. */

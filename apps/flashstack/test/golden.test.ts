@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { readSpec, readYaml } from '@flashstack/experiment/node';
 import { fixtureUrl } from '@flashstack/fixtures';
@@ -52,6 +54,31 @@ for (const [name, args] of commands) {
   }
 }
 
+for (const { name: look, env, terminal, flags } of looks) {
+  test(`image, ${look}`, async () => {
+    const folder = mkdtempSync(`${tmpdir()}/flashstack-golden-`);
+    const image = `${folder}/small.ext4`;
+    const host = new FakeHost({ env, terminal });
+    const run = async (...args: string[]): Promise<number> =>
+      await runCli(['image', ...args, ...flags], host, settings);
+    try {
+      writeFileSync(`${folder}/a file`, 'contents\n');
+      symlinkSync('a file', `${folder}/link`);
+      expect(await run('mkfs', image, '--fs', 'ext4', '--size', '8MiB', '-O', 'label=golden')).toBe(0);
+      expect(await run('cp', `${folder}/a file`, `${folder}/link`, `${image}:/lost+found`)).toBe(0);
+      for (const command of ['tree', 'dump', 'journal', 'fsck']) expect(await run(command, image)).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    expect(host.err).toBe('');
+    const text = host.out.replaceAll(`${folder}/`, '');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: everything that is not ASCII
+    if (look === 'ascii') expect(text).toMatch(/^[\x00-\x7f]*$/);
+    if (look === 'terminal') expect(text).toContain('\u001b[');
+    await expect(text).toMatchFileSnapshot(`golden/image.${look}.txt`);
+  });
+}
+
 test.each([
   ['terminal', new Style(true, false)],
   ['pipe', new Style(false, false)],
@@ -78,6 +105,10 @@ test.each([
   'crash replay',
   'crash merge',
   'crash report',
+  'image mkfs',
+  'image cp',
+  'image fsck',
+  'image ls',
 ])('help of %s', async (command) => {
   const host = new FakeHost({ env: { LANG: 'C.UTF-8' } });
   expect(await runCli([...command.split(' '), '--help'], host, settings)).toBe(0);
