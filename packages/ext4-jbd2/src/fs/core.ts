@@ -13,6 +13,7 @@ import type { DeviceBlocks } from '../volume/device-blocks.js';
 import { Attributes } from './attributes.js';
 import { BlockAllocator } from './block-allocator.js';
 import type { BufferCache } from './buffer-cache.js';
+import { DirectIo } from './direct-io.js';
 import { Directories } from './directory.js';
 import { ExtentTree } from './extent-tree.js';
 import { Files } from './files.js';
@@ -43,6 +44,7 @@ export class Core {
   readonly tree: ExtentTree;
   readonly inodes: Inodes;
   readonly files: Files;
+  readonly directIo: DirectIo;
   readonly directories: Directories;
   readonly orphans: Orphans;
   readonly attributes: Attributes;
@@ -70,6 +72,7 @@ export class Core {
     this.tree = new ExtentTree(this);
     this.inodes = new Inodes(this);
     this.files = new Files(this);
+    this.directIo = new DirectIo(this);
     this.directories = new Directories(this);
     this.orphans = new Orphans(this);
     this.attributes = new Attributes(this);

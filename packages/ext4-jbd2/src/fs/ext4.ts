@@ -12,6 +12,7 @@ import {
   type FsStatus,
   type Inode,
   type NewInode,
+  PAGE_BYTES,
   type PageIo,
   RenameFlag,
   Stamp,
@@ -66,7 +67,7 @@ const capabilities: FsCapabilities = {
     FallocateMode.insertRange,
   ],
   attributeBytes: 4040,
-  directBytes: 0,
+  directBytes: PAGE_BYTES,
   renameExchange: true,
   timeNs: 1,
   durable: true,
@@ -335,8 +336,16 @@ export class Ext4 implements FileSystem {
     return this.core.files.writePages(inode, pages, count, io);
   }
 
-  direct(): Task<number> {
-    throw new FsError('EINVAL', 'direct I/O goes through the cache');
+  direct(
+    inode: Inode,
+    write: boolean,
+    offset: number,
+    length: number,
+    data: Uint8Array | null,
+    tags: Uint32Array | null,
+  ): Task<number> {
+    const { directIo } = this.core;
+    return write ? directIo.write(inode, offset, length, { data, tags }) : directIo.read(inode, offset, length, data);
   }
 
   *fsync(inode: Inode, dataOnly: boolean): Task<void> {

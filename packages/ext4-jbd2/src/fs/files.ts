@@ -331,12 +331,7 @@ export class Files {
   }
 
   /** Blocks for a run of pages: what is kept for them, or new ones, with more kept behind. */
-  private *takeFor(
-    transaction: Transaction,
-    inode: Inode,
-    page: number,
-    run: number,
-  ): Task<[start: number, length: number]> {
+  *takeFor(transaction: Transaction, inode: Inode, page: number, run: number): Task<[start: number, length: number]> {
     const { blocks } = this.core;
     const node = nodeOf(inode);
     const { kept } = node;
@@ -360,7 +355,7 @@ export class Files {
   }
 
   /** Unwritten blocks hold data from now on. */
-  private *convert(transaction: Transaction, inode: Inode, page: number, run: number): Task<void> {
+  *convert(transaction: Transaction, inode: Inode, page: number, run: number): Task<void> {
     const { core } = this;
     const node = nodeOf(inode);
     const physical = node.map.blockOf(page);
