@@ -262,6 +262,8 @@ function addReadahead(root: Command, session: NewSession): void {
   const names = readaheadKinds.map(({ name }) => name).join(', ');
   common(root.command('readahead-sim').description('what the read-ahead of a page cache fetches, read by read'))
     .option('--policy <name>', names, 'linux-6')
+    .option('--module <file>', 'policies of your own; repeatable', collect)
+    .option('--set <key=value>', 'parameter of the policy; repeatable', collect)
     .option('--file-size <size>', 'size of the file', '5MiB')
     .requiredOption(
       '--reads <list>',
@@ -274,7 +276,7 @@ function addReadahead(root: Command, session: NewSession): void {
     .option('--memory <size>', 'memory of the page cache; default: enough')
     .option('--seed <n>', 'seed of random reads', '1')
     .option('--json', 'print JSON')
-    .action((flags: ReadaheadFlags & SessionFlags) => runReadahead(flags, session(flags)));
+    .action(async (flags: ReadaheadFlags & SessionFlags) => await runReadahead(flags, session(flags)));
 }
 
 function addSchema(root: Command, session: NewSession): void {

@@ -1,8 +1,19 @@
 import { MemoryDevice, Origin } from '@flashstack/block-device';
 import { amountAdvice, parseAmount } from '@flashstack/experiment';
-import { LEAST_MEMORY_BYTES, LinuxPageCache, PageMemory, readaheadKinds } from '@flashstack/pagecache-readahead';
-import { lookupStrategy, RandomSource, type RandomStream, runTask, Simulator, unknownName } from '@flashstack/sim';
+import { loadModules } from '@flashstack/experiment/node';
+import { LEAST_MEMORY_BYTES, LinuxPageCache, PageMemory, type ReadaheadPolicy } from '@flashstack/pagecache-readahead';
+import {
+  lookupStrategy,
+  RandomSource,
+  type RandomStream,
+  resolveParameters,
+  runTask,
+  Simulator,
+  unknownName,
+} from '@flashstack/sim';
 import { FileAdvice, FileKind, Inode, PAGE_BYTES } from '@flashstack/vfs';
+import { knownNames } from './known-names.js';
+import { parseSettings } from './option-flags.js';
 import { UsageError } from './report-error.js';
 import type { Session } from './session.js';
 import { table, wrap } from './terminal.js';
@@ -15,6 +26,8 @@ const MOST_READS = 1_000_000;
 /** Options of `readahead-sim`, as typed. */
 export interface ReadaheadFlags {
   readonly policy: string;
+  readonly module?: readonly string[];
+  readonly set?: readonly string[];
   readonly fileSize: string;
   readonly reads: readonly string[];
   readonly readAhead: string;
@@ -58,7 +71,7 @@ interface Beyond {
 }
 
 /** `flashstack readahead-sim`: what a read-ahead policy fetches for a list of reads, on a device that answers at once. */
-export function runReadahead(flags: ReadaheadFlags, session: Session): void {
+export async function runReadahead(flags: ReadaheadFlags, session: Session): Promise<void> {
   const fileBytes = amount('--file-size', flags.fileSize, 1);
   if (fileBytes > MOST_FILE_BYTES) {
     throw new UsageError(
@@ -71,7 +84,7 @@ export function runReadahead(flags: ReadaheadFlags, session: Session): void {
   const ioPages = amount('--request-size', flags.requestSize, 0) / PAGE_BYTES;
   const limits = { raPages: Math.floor(raPages), ioPages: Math.floor(ioPages) };
   const beyond = beyondEnd(reads, fileBytes);
-  const file = new SimulatedFile(flags, fileBytes, limits);
+  const file = new SimulatedFile(await policyOf(flags), flags, fileBytes, limits);
   const outcomes = reads.map((read) => file.read(read));
   const totals = totalsOf(outcomes, file.unread());
   const { policy } = flags;
@@ -87,6 +100,13 @@ export function runReadahead(flags: ReadaheadFlags, session: Session): void {
   } else {
     session.print(`${render(policy, fileBytes, limits, outcomes, totals, beyond, session).join('\n')}\n`);
   }
+}
+
+/** The policy that is named, of the modules too, with the parameters that are given. */
+async function policyOf({ policy, module = [], set = [] }: ReadaheadFlags): Promise<ReadaheadPolicy> {
+  const { readaheads } = await loadModules(module, '.', knownNames);
+  const kind = lookupStrategy(readaheads, policy, 'read-ahead policy');
+  return kind.create(resolveParameters(kind, parseSettings('--set', set)));
 }
 
 /**
@@ -113,8 +133,12 @@ class SimulatedFile {
   private readonly everFetched: Uint8Array;
   private fetched: Run[] = [];
 
-  constructor(flags: ReadaheadFlags, fileBytes: number, limits: { raPages: number; ioPages: number }) {
-    const policy = lookupStrategy(readaheadKinds, flags.policy, 'read-ahead policy').create({});
+  constructor(
+    policy: ReadaheadPolicy,
+    flags: ReadaheadFlags,
+    fileBytes: number,
+    limits: { raPages: number; ioPages: number },
+  ) {
     const pages = Math.ceil(fileBytes / PAGE_BYTES);
     // Without a limit nothing is ever evicted.
     const memoryBytes = flags.memory === undefined ? fileBytes + 2 ** 24 : memoryOf(flags.memory);

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { fixtureUrl } from '@flashstack/fixtures';
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../src/cli.js';
@@ -37,6 +38,18 @@ describe('readahead-sim', () => {
       [12, 4],
     ]);
     expect(await fetched('none')).toEqual([0, 2, 4, 6, 8, 10, 12, 14].map((page) => [page, 1]));
+  });
+
+  test('a policy of a module', async () => {
+    const module = `--module ${fileURLToPath(new URL('../../../docs/examples/eight-pages.ts', import.meta.url))}`;
+    const own = `${module} --policy eight-pages`;
+    const { reads } = await json(`${own} --reads 0:4KiBx12`);
+    expect(reads.flatMap((read) => read.fetched)).toEqual([
+      [0, 8],
+      [8, 8],
+    ]);
+    expect((await cli(`${own} --set window=8 --reads 0:4KiB`)).err).toContain('eight-pages');
+    expect((await cli(`--policy eight-page ${module} --reads 0:4KiB`)).err).toContain('eight-pages');
   });
 
   test('sequential reads of a file: pages after k requests', async () => {
