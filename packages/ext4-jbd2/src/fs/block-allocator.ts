@@ -55,8 +55,16 @@ export class BlockAllocator {
     if (run === null) throw new FsError('ENOSPC');
     const length = Math.min(want, run.length);
     const kept = run.length - length;
-    yield* this.use(transaction, run.start, length);
-    if (kept > 0) this.keep(run.start + length, kept);
+    // All of it at once: others look for blocks while the bitmap is read.
+    this.setBusy(run.start, run.length, true);
+    this.kept += kept;
+    try {
+      yield* this.use(transaction, run.start, length);
+    } catch (error) {
+      this.unkeep(run.start + length, kept);
+      this.setBusy(run.start, length, false);
+      throw error;
+    }
     return { start: run.start, length, kept };
   }
 
@@ -96,24 +104,35 @@ export class BlockAllocator {
     this.setBusy(start, length, false);
   }
 
-  /** Marks blocks that are busy already (found just now) as used. */
+  /** Marks blocks that are busy already as used. */
   private *use(transaction: Transaction, start: number, length: number): Task<void> {
     const { geometry } = this.groups;
     const group = Math.floor((start - geometry.firstDataBlock) / geometry.blocksPerGroup);
-    this.setBusy(start, length, true);
     const bitmap = yield* this.groups.blockBitmap(group);
     this.journal.change(bitmap, transaction);
     this.journal.change(this.groups.descriptorBuffer(group), transaction);
     this.groups.markBlocks(bitmap, start - groupStart(geometry, group), length, true);
   }
 
-  private keep(start: number, length: number): void {
-    this.kept += length;
-    this.setBusy(start, length, true);
+  /** Free blocks near a goal; null: all is busy. */
+  private *find(goal: number, want: number): Task<Taken | null> {
+    for (;;) {
+      const found = yield* this.search(goal, want);
+      // Others may have taken it while the bitmap of a later group was read.
+      if (found === null || this.isFree(found)) return found;
+    }
   }
 
-  /** Free blocks near a goal: there, then behind it in its group, then the next groups in order; null: all is busy. */
-  private *find(goal: number, want: number): Task<Taken | null> {
+  private isFree({ start, length }: Taken): boolean {
+    const { geometry } = this.groups;
+    const group = Math.floor((start - geometry.firstDataBlock) / geometry.blocksPerGroup);
+    const at = start - groupStart(geometry, group);
+    const bits = this.busy.get(group);
+    return bits !== undefined && runLength(bits, at, at + length, length) === length;
+  }
+
+  /** There, then behind it in its group, then the next groups in order. */
+  private *search(goal: number, want: number): Task<Taken | null> {
     const { groups } = this;
     const { geometry } = groups;
     const valid = goal > geometry.firstDataBlock && goal < geometry.blocks ? goal : geometry.firstDataBlock + 1;
