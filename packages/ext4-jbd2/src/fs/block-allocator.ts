@@ -147,8 +147,8 @@ export class BlockAllocator {
         if (groups.freeBlocks[group] < least) continue;
         const bits = yield* this.busyBits(group);
         const end = groupBlocks(geometry, group);
-        if (step === 0) findRun(bits, offset, end, want, this.found);
-        if (step > 0 || this.found.length < want) this.further(bits, end, want);
+        findRun(bits, step === 0 ? offset : 0, end, want, this.found);
+        if (step === 0 && this.found.length < want) this.further(bits, end, want);
         if (this.found.length > (best?.length ?? 0)) {
           best = { start: groupStart(geometry, group) + this.found.at, length: this.found.length };
         }
