@@ -65,6 +65,7 @@ export default defineConfig({
           { text: 'Query results with DuckDB', link: '/guide/query-results' },
           { text: 'Use it in the browser', link: '/guide/in-a-browser' },
           { text: 'Save a preconditioned drive', link: '/guide/save-a-drive' },
+          { text: 'Crash-test your own file system', link: '/guide/crash-test' },
           { text: 'Work with real images', link: '/guide/real-images' },
         ],
       },

@@ -1,7 +1,8 @@
 export { featureNames } from './format/features.js';
 export type { InodeRecord } from './format/inode-record.js';
 export { type Geometry, Ino } from './format/superblock.js';
-export { Ext4, type Ext4Options } from './fs/ext4.js';
+export { Ext4 } from './fs/ext4.js';
+export type { Ext4Options } from './fs/options.js';
 export type { Problem } from './fsck/findings.js';
 export { type FsckOptions, fsck } from './fsck/fsck.js';
 export type { JournalStats } from './journal/journal.js';

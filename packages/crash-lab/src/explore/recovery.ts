@@ -91,8 +91,13 @@ function check(subject: CrashSubject, device: CrashDevice): Violation[] {
 }
 
 function isSame(a: Tree, b: Tree): boolean {
-  const [one, two] = [a, b].map((tree) => new TreeIdentity().of(tree));
+  const [one, two] = [a, b].map((tree) => new TreeIdentity().of(sorted(tree)));
   return one.low === two.low && one.high === two.high;
+}
+
+/** Paths in order: in which one a directory lists its entries nobody promises. */
+function sorted(tree: Tree): Tree {
+  return new Map([...tree].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Path of something that differs between two trees. */

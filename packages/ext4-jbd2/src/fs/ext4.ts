@@ -1,9 +1,8 @@
 import type { BlockDevice } from '@flashstack/block-device';
-import { InputError, type MaybeTask, type Task, unknownName } from '@flashstack/sim';
+import type { MaybeTask, Task } from '@flashstack/sim';
 import {
   type AttributeChange,
   type DirectoryEntry,
-  FallocateMode,
   FileKind,
   type FileSystem,
   type FsCapabilities,
@@ -12,66 +11,27 @@ import {
   type FsStatus,
   type Inode,
   type NewInode,
-  PAGE_BYTES,
   type PageIo,
   RenameFlag,
   Stamp,
   WritebackReason,
 } from '@flashstack/vfs';
-import { NAME_BYTES } from '../format/dir-block.js';
 import { Ino } from '../format/superblock.js';
-import { COMMIT_INTERVAL_NS, type JournalStats } from '../journal/journal.js';
+import type { JournalOptions, JournalStats } from '../journal/journal.js';
 import type { Transaction } from '../journal/transaction.js';
-import { type Core, FILE_BYTES } from './core.js';
+import type { Core } from './core.js';
 import { CoreJournalClient } from './journal-client.js';
 import { MetadataFlusher } from './metadata-flusher.js';
 import { markClean, mountVolume } from './mount.js';
 import { adopt, CHANGED, enter, leave, lose, loseDirectory, stamp, writeTarget } from './names.js';
 import { nodeOf } from './node.js';
+import { capabilities, type Ext4Options, MOST_LINKS, resolveExt4Options } from './options.js';
 import { Ranges } from './ranges.js';
 
-/** Most hard links of a file. */
-const MOST_LINKS = 65_000;
 /** Blocks that a change of entries may touch. */
 const NAME_CREDITS = 40;
 /** Blocks that a new entry may need: a leaf, blocks of the index, nodes of extents. */
 const ENTRY_BLOCKS = 6;
-
-/** How ext4 is mounted; names are those of its mount options. */
-export interface Ext4Options {
-  /** Seconds between commits that nobody asks for. Default 5. */
-  readonly commit?: number;
-  /** Flushes make the journal durable. Default true; false: `nobarrier`. */
-  readonly barrier?: boolean;
-}
-
-const OPTIONS: readonly string[] = ['commit', 'barrier'];
-
-const capabilities: FsCapabilities = {
-  name: 'ext4',
-  nameBytes: NAME_BYTES,
-  fileBytes: FILE_BYTES,
-  links: MOST_LINKS,
-  symlinks: true,
-  specialFiles: true,
-  unnamedFiles: true,
-  sparse: true,
-  seeksHoles: true,
-  fallocate: [
-    FallocateMode.allocate,
-    FallocateMode.keepSize,
-    FallocateMode.keepSize | FallocateMode.punchHole,
-    FallocateMode.collapseRange,
-    FallocateMode.zeroRange,
-    FallocateMode.zeroRange | FallocateMode.keepSize,
-    FallocateMode.insertRange,
-  ],
-  attributeBytes: 4040,
-  directBytes: PAGE_BYTES,
-  renameExchange: true,
-  timeNs: 1,
-  durable: true,
-};
 
 /**
  * EXT4 on a device: what it writes, e2fsck accepts and Linux mounts; what Linux left, it recovers. Metadata go through the
@@ -82,8 +42,7 @@ export class Ext4 implements FileSystem {
   readonly capabilities: FsCapabilities = capabilities;
   private readonly device: BlockDevice;
   private readonly environment: FsEnvironment;
-  private readonly commitIntervalNs: number;
-  private readonly barrier: boolean;
+  private readonly options: JournalOptions;
   private mounted: Core | null = null;
   private ranges: Ranges | null = null;
   private top: Inode | null = null;
@@ -91,16 +50,9 @@ export class Ext4 implements FileSystem {
 
   /** @throws InputError for an unknown option or a bad value. */
   constructor(device: BlockDevice, environment: FsEnvironment, options: Ext4Options = {}) {
-    for (const name of Object.keys(options))
-      if (!OPTIONS.includes(name)) throw unknownName('mount option', name, OPTIONS);
-    const { commit = COMMIT_INTERVAL_NS / 1e9, barrier = true } = options;
-    if (!(commit > 0 && commit <= 900)) {
-      throw new InputError('ERR_EXT4_OPTION', `commit is ${commit}, expected seconds above 0, at most 900.`, 'commit');
-    }
     this.device = device;
     this.environment = environment;
-    this.commitIntervalNs = Math.round(commit * 1e9);
-    this.barrier = barrier;
+    this.options = resolveExt4Options(options);
   }
 
   /** What the journal has done since mount. */
@@ -110,9 +62,8 @@ export class Ext4 implements FileSystem {
 
   *mount(): Task<void> {
     if (this.mounted !== null) throw new FsError('EBUSY', 'mounted already');
-    const options = { commitIntervalNs: this.commitIntervalNs, barrier: this.barrier };
     const client = new CoreJournalClient(this.environment);
-    const core = yield* mountVolume(this.device, this.environment, client, options);
+    const core = yield* mountVolume(this.device, this.environment, client, this.options);
     client.core = core;
     this.mounted = core;
     this.flusher = new MetadataFlusher(core);
@@ -353,7 +304,7 @@ export class Ext4 implements FileSystem {
     const { tid, dataTid } = nodeOf(inode);
     const needed = dataOnly ? dataTid : tid;
     if (needed !== 0 && !journal.isCommitted(needed)) yield* journal.commitAndWait(needed);
-    else if (this.barrier) yield* io.flush();
+    else if (this.options.barrier) yield* io.flush();
   }
 
   *sync(): Task<void> {
@@ -361,7 +312,7 @@ export class Ext4 implements FileSystem {
     journal.demandSound();
     yield* journal.commitAll();
     yield* journal.checkpointer.writeHome([...cache.dirty()]);
-    if (this.barrier) yield* io.flush();
+    if (this.options.barrier) yield* io.flush();
   }
 
   *evict(inode: Inode): Task<void> {
