@@ -136,6 +136,8 @@ buffer: { slots: 1k }
       'ftl.victim': expect.objectContaining({ name: 'random' }),
     });
     expect(overridesOf(short.spec)).toEqual({ 'ftl.mapping': 'bast', 'ftl.victim': 'random' });
+    // What is wrong with the change does not stand in the file.
+    await expect(loadSpec(path, { 'ftl.mapping.name': 'pag' })).rejects.toThrow(/^Unknown ftl.mapping "pag"/i);
   });
 
   test('a system in its short form can be changed, and so can the read-ahead and the file system in it', async () => {

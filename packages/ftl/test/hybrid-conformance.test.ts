@@ -25,3 +25,13 @@ for (const scheme of schemes) {
     });
   }
 }
+
+describe('sast, where a cut leaves a merge that takes one block more than there are roles for', () => {
+  ftlConformance({
+    test: (name, run) => test(name, run),
+    factory: (scenario, client) => subject('timeline', scenario, client, hybridSetup('sast')),
+    supports: { powerCut: true },
+    seeds: 1,
+    firstSeed: 36,
+  });
+});

@@ -64,7 +64,8 @@ export async function readSpec(
 
 function isChanged({ path }: SpecError, changes: SpecChanges): boolean {
   const name = path.join('.');
-  return Object.keys(changes).some((change) => name === change || name.startsWith(`${change}.`));
+  // An error about the name of a strategy is one about the strategy.
+  return Object.keys(changes).some((key) => key === name || key === `${name}.name` || name.startsWith(`${key}.`));
 }
 
 function locatedIn(folder: string, { path, options }: TraceRequest): TraceRequest {

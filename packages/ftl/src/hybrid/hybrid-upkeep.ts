@@ -133,9 +133,13 @@ export class HybridUpkeep extends Custody {
   override serveStuck(): void {
     this.serve();
     if (this.strays.length === 0 || this.eraser.inFlightTotal > 0 || !this.writeTrimMap()) return;
-    this.peers.space.lastResort = true;
-    this.serve();
-    this.peers.space.lastResort = false;
+    const { space } = this.peers;
+    space.lastResort = true;
+    try {
+      this.serve();
+    } finally {
+      space.lastResort = false;
+    }
   }
 
   /** Writes what is dirty of the trim map; false if there is no room for it. */
