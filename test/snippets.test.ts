@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
@@ -31,10 +31,11 @@ const joined = (command: string): string => command.replace(/\\\n\s*/g, '');
 /** Command lines of the ```sh blocks, each on one line. */
 const shellLines = (path: string): string[] => blocks(path, 'sh').flatMap((block) => joined(block).split('\n'));
 
-/** Command lines that start with the project's own command, and those that write a small file for it. */
+/** Command lines that start with the project's own command, and those that write a small file for it. A comment remains
+ * if it says with which exit code a command ends by design: `# exit code 1`. */
 const commandLines = (path: string): string[] =>
   shellLines(path)
-    .map((line) => line.replace(/ +#.*$/, '').trim())
+    .map((line) => line.replace(/ +#(?! exit code \d+$).*$/, '').trim())
     .filter((line) => /^npm run -s flashstack -- |^printf '[^']*' > out\/[\w.-]+$/.test(line));
 
 const commands = [...new Set(documents().flatMap(commandLines))];
@@ -62,12 +63,17 @@ const update = process.env.FLASHSTACK_UPDATE_DOCS !== undefined;
 mkdirSync(`${root}out`, { recursive: true });
 
 test.runIf(commands.length > 0).each(commands)('%s', (line) => {
-  const output = execFileSync('bash', ['-o', 'pipefail', '-c', line], {
+  const {
+    status,
+    stdout: output,
+    stderr,
+  } = spawnSync('bash', ['-o', 'pipefail', '-c', line], {
     cwd: root,
     encoding: 'utf8',
     timeout: 300_000,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  expect(status, stderr).toBe(Number(/ # exit code (\d+)$/.exec(line)?.[1] ?? 0));
   if (!line.startsWith('printf')) expect(output.length).toBeGreaterThan(0);
   for (const { path, block, output: expected } of shown.filter(({ command }) => command === line)) {
     if (update) {
